@@ -1,0 +1,4 @@
+package family
+
+// dotnetFamilies are the lock libraries of the .NET world.
+func dotnetFamilies() []*Family { return nil }

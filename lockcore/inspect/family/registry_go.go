@@ -1,0 +1,4 @@
+package family
+
+// goFamilies are the lock libraries written in Go and Rust.
+func goFamilies() []*Family { return nil }

@@ -1,0 +1,4 @@
+package family
+
+// nodeFamilies are the lock libraries of the Node world.
+func nodeFamilies() []*Family { return nil }

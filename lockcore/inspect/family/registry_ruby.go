@@ -1,0 +1,4 @@
+package family
+
+// rubyFamilies are the lock libraries written in Ruby.
+func rubyFamilies() []*Family { return nil }
