@@ -235,6 +235,10 @@ type Family struct {
 	// names are looked at. Nil: the name must contain a word like lock.
 	Named func(key string) bool
 	Match func(s *Sample) []Claim
+	// Fields is set where a lock is a field of an ordinary hash that may be
+	// large: for a hash of this name, the glob of the fields that may be locks,
+	// "" if it is none of this family's. A large hash is then searched for them.
+	Fields func(key string) string
 	// Reads may be nil. main is of Type None when only companions were seen.
 	Reads  func(c Claim, main *Sample) Reads
 	Decode func(f *Facts) Reading
