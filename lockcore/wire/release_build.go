@@ -1,0 +1,206 @@
+package wire
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+func (r Release) call(s *Script, keys []string, args ...string) Call {
+	orLock := func(k string) string {
+		if k == "" {
+			return r.Lock
+		}
+		return k
+	}
+	list, channel := "", r.Wake.Target
+	if r.Wake.Verb == WakePush || r.Wake.Verb == WakeReset {
+		list, channel = r.Wake.Target, ""
+	}
+	head := []string{
+		guardArg(r.Guard.DeadlineMS), r.Guard.Fence,
+		string(r.Wake.Verb), channel, r.Wake.Message,
+		lifeArg(r.Wake.LifeMS), receiptArg(r.Receipt),
+	}
+	if r.Guard.FenceKey == "" {
+		head[1] = ""
+	}
+	all := append([]string{r.Lock, orLock(r.Guard.FenceKey), orLock(list), orLock(r.Receipt.Key)}, keys...)
+	return s.Call(all, append(head, args...)...)
+}
+
+func guardArg(ms int64) string {
+	if ms == GuardNone {
+		return ""
+	}
+	return strconv.FormatInt(ms, 10)
+}
+
+func lifeArg(ms int64) string {
+	if ms <= 0 {
+		return ""
+	}
+	return strconv.FormatInt(ms, 10)
+}
+
+func receiptArg(r Receipt) string {
+	if r.Key == "" {
+		return ""
+	}
+	return lifeArg(r.LifeMS)
+}
+
+// String releases a lock that is a string with this value. same are further
+// keys of the lock, deleted where they hold the same value.
+func (r Release) String(value string, same ...string) Call {
+	return r.call(scriptReleaseString, same, value, "same")
+}
+
+// StringWith is String for a lock with companions that go with it whatever
+// they hold: an expiry key, an index.
+func (r Release) StringWith(value string, companions ...string) Call {
+	return r.call(scriptReleaseString, companions, value, "any")
+}
+
+// Field is a field of a hash that must still be there; Value is compared where
+// Exact is set.
+type Field struct {
+	Name, Value string
+	Exact       bool
+}
+
+// HashKey deletes the hash if all these fields are there and no others than
+// size in all (0: any number), and companions with it.
+func (r Release) HashKey(size int, fields []Field, companions ...string) Call {
+	return r.call(scriptReleaseHash, companions, hashArgs("DEL", size, fields)...)
+}
+
+// HashFields deletes these fields if all of them are there, and the fields
+// named in also; the hash and its other fields stay.
+func (r Release) HashFields(fields []Field, also ...string) Call {
+	return r.call(scriptReleaseHash, nil, append(hashArgs("HDEL", 0, fields), also...)...)
+}
+
+func hashArgs(action string, size int, fields []Field) []string {
+	args := []string{action, sizeArg(size), strconv.Itoa(len(fields))}
+	for _, f := range fields {
+		how := "?"
+		if f.Exact {
+			how = "="
+		}
+		args = append(args, f.Name, how, f.Value)
+	}
+	return args
+}
+
+func sizeArg(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+// Members removes members of a sorted set or a set.
+type Members struct {
+	Set       bool     // a plain set
+	Seen      []string // all must be there
+	Also      []string // removed with them: a write marker
+	Size      int      // members the key must have in all; 0 any number
+	Deadlines bool     // scores are deadlines: the key expires with the last one left
+	In        []string // further keys that hold the same members
+}
+
+// Members releases the holders that are these members.
+func (r Release) Members(m Members) Call {
+	verb, deadlines := "ZREM", ""
+	if m.Set {
+		verb = "SREM"
+	}
+	if m.Deadlines {
+		deadlines = "deadlines"
+	}
+	args := []string{verb, sizeArg(m.Size), deadlines, strconv.Itoa(len(m.Seen))}
+	args = append(args, m.Seen...)
+	return r.call(scriptReleaseMembers, m.In, append(args, m.Also...)...)
+}
+
+// Fair releases a Redisson fair lock held by the field holder; the waiter that
+// is first in queue is told on channelPrefix followed by its own name.
+// Wake.Verb and Wake.Message are used, Wake.Target is not.
+func (r Release) Fair(holder, queue, deadlines, channelPrefix string) Call {
+	return r.call(scriptReleaseFair, []string{queue, deadlines}, holder, channelPrefix)
+}
+
+// Permit takes an entry out of Lock and gives one permit back to the number at
+// free; the new number is the message. hash: the entry is a hash field.
+func (r Release) Permit(entry, free string, hash bool) Call {
+	return r.call(scriptReleasePermit, []string{free}, permitVerb(hash), entry, "INCRBY", "1")
+}
+
+// PermitBack takes an entry out of Lock and pushes it back onto the list free.
+func (r Release) PermitBack(entry, free string, hash bool) Call {
+	return r.call(scriptReleasePermit, []string{free}, permitVerb(hash), entry, "LPUSH", entry)
+}
+
+func permitVerb(hash bool) string {
+	if hash {
+		return "HDEL"
+	}
+	return "ZREM"
+}
+
+// isRelease reports whether a call is one of the release scripts: they all have
+// the receipt and the wake-up at the same places (scripts/release_head.lua).
+func (c Call) isRelease() bool {
+	return c.Script != nil && strings.HasPrefix(c.Script.Name, "release_") && len(c.Keys) >= 4 && len(c.Args) >= 7
+}
+
+// WithReceipt returns a release that leaves this receipt; other calls are
+// returned as they are.
+func (c Call) WithReceipt(r Receipt) Call {
+	if !c.isRelease() {
+		return c
+	}
+	c.Keys, c.Args = slices.Clone(c.Keys), slices.Clone(c.Args)
+	c.Keys[3], c.Args[6] = r.Key, receiptArg(r)
+	if r.Key == "" {
+		c.Keys[3] = c.Keys[0]
+	}
+	return c
+}
+
+// WithGuard returns a release that also compares what g says; other calls are
+// returned as they are.
+func (c Call) WithGuard(g Guard) Call {
+	if !c.isRelease() {
+		return c
+	}
+	c.Keys, c.Args = slices.Clone(c.Keys), slices.Clone(c.Args)
+	c.Args[0] = guardArg(g.DeadlineMS)
+	if g.FenceKey != "" {
+		c.Keys[1], c.Args[1] = g.FenceKey, g.Fence
+	}
+	return c
+}
+
+// WithPublish returns a release that publishes by this verb instead, where it
+// publishes at all.
+func (c Call) WithPublish(verb WakeVerb) Call {
+	if !c.isRelease() {
+		return c
+	}
+	switch WakeVerb(c.Args[2]) {
+	case WakePublish, WakeSPublish, WakeBoth:
+		c.Args = slices.Clone(c.Args)
+		c.Args[2] = string(verb)
+	}
+	return c
+}
+
+// Channel is the channel that a release publishes on, "" for none.
+func (c Call) Channel() string {
+	if !c.isRelease() {
+		return ""
+	}
+	return c.Args[3]
+}
