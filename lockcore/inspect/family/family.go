@@ -51,6 +51,7 @@ type Sample struct {
 	Pairs []Pair // the others: a bounded number of entries, in no order but ZSet's and List's
 	Whole bool   // Value or Pairs hold all of it
 	PTTL  int64  // milliseconds, NoTTL or Gone
+	NowMS int64  // the server's clock when it answered, milliseconds since 1970; 0 not known
 }
 
 // Pair is one entry: field and value of a hash, member and score of a sorted
