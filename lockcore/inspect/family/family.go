@@ -13,8 +13,15 @@
 //     what its TTL means. Never guess: what the data does not say stays empty.
 //  4. Write Release: the steps that compare what was seen, remove it and wake
 //     the waiters as the library itself would (see wire.Release…).
-//  5. Add it to All in registry.go, specific families before general ones, and
-//     put a capture of a real lock into the root testdata/corpus.
+//  5. Say in Looks what Match looks for: `inspect --explain` prints it.
+//  6. Add it to its language's list (registry_….go), specific families before
+//     general ones, and put a capture of a real lock into the root
+//     testdata/corpus: corpus_test.go then holds it to what it should say.
+//
+// Where only the shape of a token fits, claim it by shapeOnly: if several
+// families do so, the lock is shown as unknown, with all of them as candidates.
+// Read adds the warnings that every lock may deserve (lint.go), so that a family
+// warns of its own matters only.
 package family
 
 import (
@@ -208,7 +215,22 @@ type Reading struct {
 	Warnings []Warning
 	Note     string // what happens after a force-release: "the holder puts it back"
 	NoRow    bool   // there is nothing here to show
+
+	// Family is the id of the family that the facts show, where companions tell
+	// more than the key itself did; "": the one that claimed the key.
+	Family string
+	// FenceKey is the counter that Fence was read from, or that belongs to it;
+	// "" where there is none.
+	FenceKey string
+	// Permits is set for semaphores that tell how many permits there are.
+	Permits *Permits
+	// NoRelease says why this very lock cannot be released, where others of its
+	// family can.
+	NoRelease string
 }
+
+// Permits of a semaphore; -1 where it is not known.
+type Permits struct{ Free, Limit int64 }
 
 // Target is what a release is to remove.
 type Target struct {
@@ -232,6 +254,7 @@ type Family struct {
 	ID    string // as in families.tsv: what --family takes
 	Label string // for people
 	Types []Type // of the keys that Match can say anything of
+	Looks string // what Match looks for, in words
 	// Named reports whether a key's name alone makes it worth a look, when only
 	// names are looked at. Nil: the name must contain a word like lock.
 	Named func(key string) bool
@@ -240,6 +263,11 @@ type Family struct {
 	// large: for a hash of this name, the glob of the fields that may be locks,
 	// "" if it is none of this family's. A large hash is then searched for them.
 	Fields func(key string) string
+	// Channels are the globs of the channels that only this family subscribes
+	// to, and FromChannel the locks that such a channel tells of: some locks
+	// show nowhere else.
+	Channels    []string
+	FromChannel func(channel string) []Claim
 	// Reads may be nil. main is of Type None when only companions were seen.
 	Reads  func(c Claim, main *Sample) Reads
 	Decode func(f *Facts) Reading

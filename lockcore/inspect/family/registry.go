@@ -1,11 +1,17 @@
 package family
 
-import "slices"
+import (
+	"slices"
+	"sync"
+)
 
 // All returns every family, the specific ones first: where two families are
 // equally sure of a key, the earlier one has it. Families that know only a
-// shape stand last.
-func All() []*Family {
+// shape stand last. The families are the same values at every call.
+func All() []*Family { return slices.Clone(all()) }
+
+// all is data, made once.
+var all = sync.OnceValue(func() []*Family {
 	return slices.Concat(
 		ownFamilies(),
 		jvmFamilies(),
@@ -17,7 +23,4 @@ func All() []*Family {
 		dotnetFamilies(),
 		shapeFamilies(),
 	)
-}
-
-// ownFamilies are this project's own locks.
-func ownFamilies() []*Family { return nil }
+})

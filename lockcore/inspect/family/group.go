@@ -1,0 +1,179 @@
+package family
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Found is one lock, before it is read: all that several keys said of it.
+type Found struct {
+	Family *Family
+	Claim  Claim // of the main key where it was seen, else of the surest companion
+	Key    string
+	Field  string
+	Seen   []string // keys that claimed it, in the order they were seen
+	Rivals []string // ids of other families that were as sure of the same key
+}
+
+// Group makes locks out of claims: those on one lock by one family are one,
+// whether they come from its main key or from companions. Where several
+// families claim a lock, the surest has it, the earlier one among equals; if
+// only its shape speaks for each of them, it is of the family unknown, with all
+// of them as candidates. The matches may come from any number of keys, in any
+// order; the more of a lock's keys are among them, the better.
+func Group(ms []Match) []Found {
+	locks := map[lockID]*claimed{}
+	var order []lockID
+	for _, m := range settle(ms) {
+		id := lockID{m.lock(), m.Claim.Field}
+		if locks[id] == nil {
+			locks[id] = &claimed{}
+			order = append(order, id)
+		}
+		locks[id].add(m)
+	}
+	out := make([]Found, 0, len(order))
+	for _, id := range order {
+		out = append(out, locks[id].resolve(id))
+	}
+	return out
+}
+
+type lockID struct{ key, field string }
+
+// settle decides for each key what it is: a companion, a lock, or a hash with
+// locks in its fields; claims that contradict that are dropped.
+func settle(ms []Match) []Match {
+	byKey := map[string][]Match{}
+	var keys []string
+	for _, m := range ms {
+		if byKey[m.Key] == nil {
+			keys = append(keys, m.Key)
+		}
+		byKey[m.Key] = append(byKey[m.Key], m)
+	}
+	var out []Match
+	for _, key := range keys {
+		of := byKey[key]
+		slices.SortStableFunc(of, surer)
+		top := of[0]
+		for _, m := range of {
+			plain := !m.Claim.Companion && m.Claim.Field == ""
+			if key == "" || m.Family == top.Family || plain && !top.Claim.Companion && top.Claim.Field == "" {
+				out = append(out, m)
+			}
+		}
+	}
+	return out
+}
+
+// claimed is a lock with the claims of all families on it.
+type claimed struct{ by []*entry }
+
+// entry is what one family says of a lock.
+type entry struct {
+	main, part *Match // the surest of each; nil where there is none
+	seen       []string
+}
+
+func (c *claimed) add(m Match) {
+	i := slices.IndexFunc(c.by, func(e *entry) bool { return e.family() == m.Family })
+	if i < 0 {
+		i = len(c.by)
+		c.by = append(c.by, &entry{})
+	}
+	e := c.by[i]
+	slot := &e.main
+	if m.Claim.Companion {
+		slot = &e.part
+	}
+	if *slot == nil || (*slot).Claim.Confidence < m.Claim.Confidence {
+		*slot = &m
+	}
+	if m.Key != "" && !slices.Contains(e.seen, m.Key) {
+		e.seen = append(e.seen, m.Key)
+	}
+}
+
+func (e *entry) family() *Family { return e.lead().Family }
+
+func (e *entry) lead() *Match {
+	if e.main != nil {
+		return e.main
+	}
+	return e.part
+}
+
+func (e *entry) confidence() Confidence {
+	c := e.lead().Claim.Confidence
+	if e.part != nil {
+		c = max(c, e.part.Claim.Confidence)
+	}
+	return c
+}
+
+// shape reports whether nothing but the main key's shape speaks for the family.
+func (e *entry) shape() bool { return e.part == nil && e.main.shape() }
+
+// before orders the families: the surer first, then those that have the main
+// key before those that have only a companion, then those that know more than
+// a shape, then by the order of All.
+func (e *entry) before(o *entry) int {
+	return cmp.Or(
+		cmp.Compare(o.confidence(), e.confidence()),
+		cmp.Compare(flag(e.main == nil), flag(o.main == nil)),
+		cmp.Compare(flag(e.shape()), flag(o.shape())),
+		cmp.Compare(e.lead().rank, o.lead().rank),
+	)
+}
+
+func flag(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func (c *claimed) resolve(id lockID) Found {
+	slices.SortStableFunc(c.by, (*entry).before)
+	e := c.by[0]
+	f := Found{Family: e.family(), Claim: e.lead().Claim, Key: id.key, Field: id.field, Seen: e.seen}
+	f.Claim.Confidence = e.confidence()
+	equals := c.by[:1]
+	for _, o := range c.by[1:] {
+		if o.confidence() == e.confidence() && (o.main == nil) == (e.main == nil) && o.shape() == e.shape() {
+			equals = append(equals, o)
+		}
+	}
+	if e.shape() {
+		c.share(&f, equals)
+		return f
+	}
+	f.Claim.Candidates = nil
+	for _, o := range equals[1:] {
+		if f.Claim.Confidence >= Likely {
+			f.Rivals = append(f.Rivals, o.family().ID)
+		}
+	}
+	return f
+}
+
+// share turns a lock that only has a shape into one of the family unknown,
+// unless that shape is one family's alone.
+func (c *claimed) share(f *Found, equals []*entry) {
+	var ids []string
+	for _, e := range equals {
+		for _, id := range e.main.Claim.Candidates {
+			if !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
+		}
+	}
+	f.Claim.Candidates = ids
+	if len(ids) < 2 {
+		f.Claim.Candidates = nil
+		return
+	}
+	f.Family = unknown()
+	f.Claim.Why = "only the shape is known: " + f.Claim.Why
+}

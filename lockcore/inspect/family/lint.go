@@ -1,0 +1,80 @@
+package family
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"fencepost/lockcore/wire"
+)
+
+// The codes of the warnings that any lock may bear. Families add their own.
+const (
+	NoExpiry       = "no-expiry"           // by accident: its library would have set one
+	NoExpiryDesign = "no-expiry-by-design" // its library sets none
+	TTLYears       = "ttl-years"
+	DeadlinePassed = "deadline-passed"
+	ConstantValue  = "constant-value"
+	WrongType      = "wrong-type"
+	SharedName     = "shared-name"
+	FenceTTL       = "fence-ttl"
+	FenceMissing   = "fence-missing"
+	FenceBackwards = "fence-backwards"
+	Overdue        = "waiter-overdue"
+	Partial        = "partial"
+)
+
+// lint returns the warnings that any lock may deserve.
+func lint(f *Found, facts *Facts, r *Reading) []Warning {
+	var out []Warning
+	add := func(code, text string) { out = append(out, Warning{code, text}) }
+	lintExpiry(facts, r, add)
+	if r.State == Lapsed && !slices.ContainsFunc(r.Warnings, func(w Warning) bool { return w.Code == DeadlinePassed }) {
+		add(DeadlinePassed, "its time is over: its own library would ignore it and let the next one in")
+	}
+	if r.Weak && r.State == Held && len(r.Holders) == 1 && r.Holders[0].ID == "" {
+		add(ConstantValue, "every holder writes the same value, so none can tell its own lock from the next holder's when it releases")
+	}
+	if m := facts.Main; m.Type != None && !slices.Contains(f.Family.Types, m.Type) {
+		add(WrongType, "the key is "+article(m.Type)+", which "+f.Family.Label+" does not use here: its calls will fail")
+	}
+	if len(f.Rivals) > 0 {
+		add(SharedName, "other families claim this key too: "+strings.Join(f.Rivals, ", "))
+	}
+	lintFence(facts, r, add)
+	return out
+}
+
+func lintExpiry(facts *Facts, r *Reading, add func(code, text string)) {
+	ttl, ok := r.TTL(facts)
+	switch {
+	case ok && ttl >= year:
+		add(TTLYears, "its TTL is "+strconv.FormatInt(ttl/year, 10)+" years: practically it never expires")
+	case ok, r.State != Held:
+	case !r.Deadline.IsZero():
+		if left := r.Deadline.UnixMilli() - facts.NowMS(); left >= year {
+			add(TTLYears, "the deadline in it is "+strconv.FormatInt(left/year, 10)+" years away: practically it never expires")
+		}
+	case r.ByDesign:
+		add(NoExpiryDesign, "its library sets no expiry: if the holder dies, it stays until somebody releases it")
+	default:
+		add(NoExpiry, "it has no expiry, though its library usually sets one: if the holder dies, it stays until somebody releases it")
+	}
+}
+
+// lintFence looks at the counter beside a fence. The fence in the lock must
+// never be ahead of its counter: the next one would be given twice.
+func lintFence(facts *Facts, r *Reading, add func(code, text string)) {
+	if r.FenceKey == "" {
+		return
+	}
+	c := facts.Key(r.FenceKey)
+	switch {
+	case c.Type == None && r.State == Held:
+		add(FenceMissing, "the fence counter is gone: the next holder may be given a number that was used before")
+	case c.PTTL >= 0:
+		add(FenceTTL, "the fence counter has a TTL: when it expires, numbers start again and stale writers pass the fence")
+	case c.Type == String && wire.ValidFence(c.Value) && wire.ValidFence(r.Fence) && wire.LessFence(c.Value, r.Fence):
+		add(FenceBackwards, "the fence counter is at "+c.Value+", behind the holder's fence "+r.Fence+": numbers will be given twice")
+	}
+}

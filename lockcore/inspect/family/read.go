@@ -1,0 +1,120 @@
+package family
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"fencepost/lockcore/wire"
+)
+
+// Reads asks the family what else has to be read before Read.
+func (f *Found) Reads(main *Sample) Reads {
+	if f.Family.Reads == nil {
+		return Reads{}
+	}
+	return f.Family.Reads(f.Claim, main)
+}
+
+// Read decodes a lock and completes the reading: what the family left to the
+// claim is filled in, and the warnings are added that any lock may deserve.
+func (f *Found) Read(facts *Facts) Reading {
+	r := f.Family.Decode(facts)
+	if r.NoRow {
+		return r
+	}
+	r.Family = cmp.Or(r.Family, f.Family.ID)
+	r.Label = cmp.Or(r.Label, f.Family.Label)
+	r.Confidence = cmp.Or(r.Confidence, f.Claim.Confidence)
+	r.Resource = cmp.Or(r.Resource, f.Key)
+	if r.Candidates == nil && r.Family == f.Family.ID {
+		r.Candidates = f.Claim.Candidates
+	}
+	for i := range r.Holders {
+		r.Holders[i].Count = max(1, r.Holders[i].Count)
+	}
+	r.Warnings = append(r.Warnings, lint(f, facts, &r)...)
+	return r
+}
+
+// TTL is what is left of the lock by its key, in milliseconds; false where no
+// expiry bears on it. A Deadline may still say when its library lets it lapse.
+func (r *Reading) TTL(facts *Facts) (int64, bool) {
+	if r.NoTTL {
+		return 0, false
+	}
+	ttl := facts.Main.PTTL
+	if r.TTLKey != "" && r.TTLKey != facts.Main.Key {
+		ttl = facts.Key(r.TTLKey).PTTL
+	}
+	return ttl, ttl >= 0
+}
+
+// single is the reading of a lock that one holder has.
+func single(kind Kind, h Holder) Reading {
+	return Reading{Kind: kind, State: Held, Holders: []Holder{h}}
+}
+
+// token is the reading of a lock whose value is the token of its one holder.
+func token(f *Facts, kind Kind) Reading {
+	return single(kind, Holder{ID: wire.Raw(f.Main.Value)})
+}
+
+// endsAt sets the deadline that stands in a value. Where it has passed, the
+// lock's own library would ignore it.
+func (r *Reading) endsAt(f *Facts, ms int64) {
+	r.Deadline = time.UnixMilli(ms).UTC()
+	if ms <= f.NowMS() {
+		r.State = Lapsed
+	}
+}
+
+// until sets a holder's own remaining time from its deadline.
+func (h *Holder) until(f *Facts, ms int64) {
+	h.TTL, h.HasTTL = ms-f.NowMS(), true
+}
+
+// expireTogether lapses a lock whose holders all are past their own deadlines,
+// and sets the lock's deadline to the last of them.
+func (r *Reading) expireTogether(f *Facts) {
+	if len(r.Holders) == 0 {
+		return
+	}
+	last := slices.MaxFunc(r.Holders, func(a, b Holder) int { return cmp.Compare(a.TTL, b.TTL) })
+	if !last.HasTTL || slices.ContainsFunc(r.Holders, func(h Holder) bool { return !h.HasTTL }) {
+		return
+	}
+	r.endsAt(f, f.NowMS()+last.TTL)
+}
+
+// warn adds a warning.
+func (r *Reading) warn(code, text string) {
+	r.Warnings = append(r.Warnings, Warning{code, text})
+}
+
+// have adds those of the companions that exist.
+func (r *Reading) have(f *Facts, keys ...string) {
+	for _, k := range keys {
+		if f.Key(k).Type != None && !slices.Contains(r.Companions, k) {
+			r.Companions = append(r.Companions, k)
+		}
+	}
+}
+
+// at returns a time that is not zero for a time in milliseconds.
+func at(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
+
+// releaseValue is the release of a lock that is one string: delete it if it
+// holds the value that was seen.
+func releaseValue(t *Target) []Step {
+	return releaseValueWith(t, wire.Wake{}, "delete the key if it still holds this value")
+}
+
+func releaseValueWith(t *Target, wake wire.Wake, says string) []Step {
+	m := t.Facts.Main
+	if m.Type != String || !m.Whole || len(t.Holders) == 0 {
+		return nil
+	}
+	r := wire.Release{Lock: m.Key, Guard: t.Guard, Wake: wake}
+	return []Step{{r.String(m.Value), says}}
+}
