@@ -1,0 +1,105 @@
+// Package inspect reads other people's locks, and ends one when told to.
+//
+// One direction is Scan, Look and Refresh: key names, bounded samples of what
+// stands there, recognition by lockcore/inspect/family, and out comes a Lock.
+// The other is Plan and Run: a Plan is made once from what an operator saw, can
+// be shown, printed or written down, and Run sends exactly that.
+//
+// All sending happens here; what a library's data means is known to family.
+package inspect
+
+import (
+	"strconv"
+	"time"
+
+	"fencepost/lockcore/inspect/family"
+	"fencepost/lockcore/wire"
+)
+
+// Lock is one live lock and when that was true. It is a fact with an age, not
+// a promise: only the server says that a lock is gone.
+type Lock struct {
+	DB       int
+	Node     string   // host:port of the server that was asked
+	Key      wire.Raw // the lock's main key
+	Field    wire.Raw // the hash field, where the lock is a field of a hash
+	HasField bool
+	Resource wire.Raw // what is locked, without the library's prefix
+
+	Family     string // id, as in --family; "unknown" where only the shape says lock
+	Label      string // the library's own name of this lock type
+	Kind       family.Kind
+	Confidence family.Confidence
+	Candidates []string
+	Type       family.Type
+
+	Holders []family.Holder
+	Waiters *family.Waiters // nil: the family leaves no trace of them
+	Fence   string          // decimal, or ""
+	State   family.State
+
+	// Persistent says that no expiry bears on the lock. Otherwise TTL was left
+	// when the server answered, and Deadline is when that ends on this machine's
+	// clock, give or take Uncertainty. Where Persistent is set, Deadline may
+	// still be given: the moment that stands in the value.
+	Persistent  bool
+	TTL         int64 // milliseconds, as the server said; an integer because 634 years overflow a Duration
+	Deadline    time.Time
+	SampledAt   time.Time     // half way between sending and receiving
+	Uncertainty time.Duration // half the round trip
+
+	Companions []wire.Raw
+	Warnings   []family.Warning
+	Note       string // what follows a force-release
+
+	found   family.Found
+	facts   *family.Facts
+	reading family.Reading
+}
+
+// RowID identifies a lock between two looks: database, key and field, escaped.
+func (l *Lock) RowID() string {
+	id := strconv.Itoa(l.DB) + "/" + l.Key.String()
+	if l.HasField {
+		id += "#" + l.Field.String()
+	}
+	return id
+}
+
+// maxYears bounds a Deadline: far above any lease, far below what overflows.
+const maxDeadline = 290 * 365 * 24 * time.Hour
+
+// deadlineAfter is the moment ms milliseconds after at; what would overflow is
+// put as far away as a time.Duration can say.
+func deadlineAfter(at time.Time, ms int64) time.Time {
+	if ms > maxDeadline.Milliseconds() {
+		return at.Add(maxDeadline)
+	}
+	return at.Add(time.Duration(ms) * time.Millisecond)
+}
+
+// Left is what remains of the lock at now, by the last answer; false where no
+// expiry bears on it. Below zero the answer is older than the lease: the lock
+// may be gone, and only the server knows.
+func (l *Lock) Left(now time.Time) (time.Duration, bool) {
+	if l.Persistent {
+		return 0, false
+	}
+	return l.Deadline.Sub(now), true
+}
+
+// CanRelease reports whether a plan can be made, else why not.
+func (l *Lock) CanRelease() (bool, string) {
+	f := l.found.Family
+	switch {
+	case f == nil:
+		return false, "this lock was not read from a server"
+	case f.Release == nil && f.NoRelease != "":
+		return false, f.NoRelease
+	case f.Release == nil:
+		return false, f.Label + " locks can be looked at only"
+	case len(l.Holders) == 0:
+		return false, "nobody holds it"
+	}
+	return true, ""
+}

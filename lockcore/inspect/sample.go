@@ -1,0 +1,292 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"fencepost/lockcore/inspect/family"
+)
+
+// bounds limits one look at one key, so that a value of 100 MB or a hash of a
+// million fields costs no more than a lock.
+type bounds struct {
+	value   int64 // bytes of a string
+	entries int64 // of a hash, set, sorted set or list
+	item    int64 // bytes of one field's value
+	bulk    int64 // bytes that one key's entries may come to, by the server's estimate
+}
+
+var (
+	scanBounds = bounds{value: 256, entries: 32, item: 512, bulk: 64 << 10}
+	lookBounds = bounds{value: 64 << 10, entries: 512, item: 64 << 10, bulk: 4 << 20}
+)
+
+// probe is one key to be sampled, with what an earlier look knew of it.
+type probe struct {
+	key  string
+	kind family.Type // "": not known
+	big  bool        // entries are not packed small, and are read with care
+	// fields are all that is wanted of a large hash; nil: some of every entry.
+	fields []string
+}
+
+// stamp says when a batch was answered.
+type stamp struct {
+	sent, received time.Time
+	server         time.Time // the server's clock; zero where TIME is not permitted
+}
+
+func (s stamp) middle() time.Time          { return s.sent.Add(s.received.Sub(s.sent) / 2) }
+func (s stamp) uncertainty() time.Duration { return s.received.Sub(s.sent) / 2 }
+
+// now is the server's clock, or this machine's where the server would not say.
+func (s stamp) now() time.Time {
+	if s.server.IsZero() {
+		return s.middle()
+	}
+	return s.server
+}
+
+// serverError reports whether err is an answer of the server about one command,
+// not a failure of the connection.
+func serverError(err error) bool {
+	var re redis.Error
+	return errors.As(err, &re)
+}
+
+// batch is one pipelined round trip.
+type batch struct {
+	ctx  context.Context
+	pipe redis.Pipeliner
+}
+
+func newBatch(ctx context.Context, c *redis.Client) *batch {
+	return &batch{ctx, c.Pipeline()}
+}
+
+func (b *batch) do(args ...any) *redis.Cmd { return b.pipe.Do(b.ctx, args...) }
+
+// exec sends the batch; an error that concerns one command stays with it.
+func (b *batch) exec() error {
+	if b.pipe.Len() == 0 {
+		return nil
+	}
+	_, err := b.pipe.Exec(b.ctx)
+	if err == nil || serverError(err) {
+		return nil
+	}
+	return err
+}
+
+// sampler looks at a batch of keys of one node, in as few round trips as their
+// types allow: one for strings whose type is known, two or three otherwise.
+type sampler struct {
+	c       *redis.Client
+	bounds  bounds
+	probes  []probe
+	samples []*family.Sample
+	when    stamp
+}
+
+// sampleKeys returns a sample for each probe, in order. Keys that vanish on the
+// way have Type None.
+func sampleKeys(ctx context.Context, c *redis.Client, b bounds, probes []probe) ([]*family.Sample, stamp, error) {
+	s := &sampler{c: c, bounds: b, probes: probes, samples: make([]*family.Sample, len(probes))}
+	for i, p := range probes {
+		s.samples[i] = &family.Sample{Key: p.key, Type: p.kind, PTTL: family.Gone}
+	}
+	for _, pass := range []func(context.Context) error{s.types, s.encodings, s.values, s.entries} {
+		if err := pass(ctx); err != nil {
+			return nil, s.when, err
+		}
+	}
+	return s.samples, s.when, nil
+}
+
+// types asks for the type of every key that came without one.
+func (s *sampler) types(ctx context.Context) error {
+	b := newBatch(ctx, s.c)
+	cmds := make([]*redis.Cmd, len(s.probes))
+	for i, p := range s.probes {
+		if p.kind == "" {
+			cmds[i] = b.do("type", p.key)
+		}
+	}
+	if err := b.exec(); err != nil {
+		return err
+	}
+	for i, cmd := range cmds {
+		if cmd == nil {
+			continue
+		}
+		t, err := cmd.Text()
+		if err != nil {
+			t = string(family.None)
+		}
+		s.samples[i].Type = family.Type(t)
+	}
+	return nil
+}
+
+// encodings finds out which collections are packed small: those are read whole
+// at once. Where the server will not say, they are taken for large.
+func (s *sampler) encodings(ctx context.Context) error {
+	b := newBatch(ctx, s.c)
+	cmds := make([]*redis.Cmd, len(s.probes))
+	for i, p := range s.probes {
+		if p.kind == "" && collection(s.samples[i].Type) {
+			cmds[i] = b.do("object", "encoding", p.key)
+		}
+	}
+	if err := b.exec(); err != nil {
+		return err
+	}
+	for i, cmd := range cmds {
+		if cmd == nil {
+			continue
+		}
+		enc, err := cmd.Text()
+		s.probes[i].big = err != nil || !packed(enc)
+	}
+	return nil
+}
+
+func collection(t family.Type) bool {
+	return t == family.Hash || t == family.ZSet || t == family.Set || t == family.List
+}
+
+// packed reports whether an encoding bounds its entries in number and size
+// (by default 128 to 512 entries of at most 64 bytes).
+func packed(encoding string) bool {
+	return encoding == "listpack" || encoding == "ziplist" || encoding == "intset"
+}
+
+// values is the pass that dates the samples: the server's time, and for each
+// key its value (or its size, where it is large) beside its TTL.
+func (s *sampler) values(ctx context.Context) error {
+	b := newBatch(ctx, s.c)
+	clock := b.do("time")
+	type pair struct{ value, size, ttl *redis.Cmd }
+	cmds := make([]pair, len(s.probes))
+	for i, sm := range s.samples {
+		p := &cmds[i]
+		switch sm.Type {
+		case family.String:
+			p.value = b.do("getrange", sm.Key, 0, s.bounds.value-1)
+			p.size = b.do("strlen", sm.Key)
+		case family.Hash, family.ZSet, family.Set, family.List:
+			p.size = b.do(sizeCommand(sm.Type), sm.Key)
+			if !s.probes[i].big {
+				p.value = b.do(s.entriesCommand(sm)...)
+			}
+		default:
+			continue // streams and module types are no locks
+		}
+		p.ttl = b.do("pttl", sm.Key)
+	}
+	s.when.sent = time.Now()
+	err := b.exec()
+	s.when.received = time.Now()
+	if err != nil {
+		return err
+	}
+	s.when.server = serverTime(clock)
+	for i, sm := range s.samples {
+		if cmds[i].ttl != nil {
+			fill(sm, cmds[i].value, cmds[i].size, cmds[i].ttl)
+		}
+	}
+	return nil
+}
+
+// fill puts the answers into a sample. A key that vanished, or changed its type
+// since it was asked, counts as gone: the next look will see what is there.
+func fill(sm *family.Sample, value, size, ttl *redis.Cmd) {
+	pttl, err := ttl.Int64()
+	n, sizeErr := size.Int64()
+	if err != nil || sizeErr != nil || pttl == family.Gone {
+		*sm = family.Sample{Key: sm.Key, Type: family.None, PTTL: family.Gone}
+		return
+	}
+	sm.PTTL, sm.Len = pttl, n
+	if value == nil {
+		return
+	}
+	if sm.Type == family.String {
+		sm.Value, err = value.Text()
+		sm.Whole = err == nil && int64(len(sm.Value)) == n
+		return
+	}
+	sm.Pairs = pairsOf(sm.Type, value.Val())
+	sm.Whole = int64(len(sm.Pairs)) == n
+}
+
+func sizeCommand(t family.Type) string {
+	return map[family.Type]string{family.Hash: "hlen", family.ZSet: "zcard", family.Set: "scard", family.List: "llen"}[t]
+}
+
+func (s *sampler) entriesCommand(sm *family.Sample) []any {
+	n := s.bounds.entries
+	switch sm.Type {
+	case family.Hash:
+		return []any{"hgetall", sm.Key}
+	case family.ZSet:
+		return []any{"zrange", sm.Key, 0, n - 1, "withscores"}
+	case family.Set:
+		return []any{"sscan", sm.Key, 0, "count", n}
+	default:
+		return []any{"lrange", sm.Key, 0, n - 1}
+	}
+}
+
+// pairsOf reads the entries of a collection from any form that RESP2 or RESP3
+// gives them: flat lists, lists of pairs, maps, and SCAN's cursor before them.
+func pairsOf(t family.Type, reply any) []family.Pair {
+	if m, ok := reply.(map[any]any); ok {
+		pairs := make([]family.Pair, 0, len(m))
+		for k, v := range m {
+			pairs = append(pairs, family.Pair{A: text(k), B: text(v)})
+		}
+		return pairs
+	}
+	items, _ := reply.([]any)
+	if t == family.Set && len(items) == 2 { // cursor, members
+		items, _ = items[1].([]any)
+	}
+	paired := t == family.Hash || t == family.ZSet
+	pairs := make([]family.Pair, 0, len(items))
+	for i := 0; i < len(items); i++ {
+		switch sub, nested := items[i].([]any); {
+		case nested && len(sub) == 2:
+			pairs = append(pairs, family.Pair{A: text(sub[0]), B: text(sub[1])})
+		case paired && i+1 < len(items):
+			pairs = append(pairs, family.Pair{A: text(items[i]), B: text(items[i+1])})
+			i++
+		default:
+			pairs = append(pairs, family.Pair{A: text(items[i])})
+		}
+	}
+	return pairs
+}
+
+func serverTime(cmd *redis.Cmd) time.Time {
+	parts, err := cmd.Slice()
+	if err != nil || len(parts) != 2 {
+		return time.Time{}
+	}
+	sec, ok1 := number(text(parts[0]))
+	usec, ok2 := number(text(parts[1]))
+	if !ok1 || !ok2 {
+		return time.Time{}
+	}
+	return time.Unix(sec, usec*1000)
+}
+
+// notPermitted reports whether the server refused a command to this user.
+func notPermitted(err error) bool {
+	return err != nil && strings.HasPrefix(err.Error(), "NOPERM")
+}
