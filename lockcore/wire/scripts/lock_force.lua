@@ -1,0 +1,45 @@
+-- End fencepost's own lock for its holder: delete what was seen, raise the
+-- fencing number so that the evicted holder is behind it, raise the guards that
+-- were named, and tell the next waiter.
+-- The head's keys and arguments (KEYS[2] is the counter, whether compared or not), then:
+-- KEYS[5] the token's tombstone  KEYS[6] queue  KEYS[7] alive  KEYS[8] and on: guards to raise
+-- ARGV[8] token seen  ARGV[9] fencing number seen  ARGV[10] life of the tombstone, ms  ARGV[11] window, ms
+-- Answer: as the head, with the raised number in the second place when done
+local past = receipt()
+if past then return past end
+local holder = redis.call('GET', KEYS[1])
+if not holder then return { -1, '', -2, '' } end
+local seen = ARGV[8] .. ':' .. ARGV[9] .. ':'
+if string.sub(holder, 1, #seen) ~= seen or guard_fails() then return { 0, holder, -2, '' } end
+
+local function less(a, b)
+  if #a ~= #b then return #a < #b end
+  return a < b
+end
+
+-- A key there that is no counter stops us here, before anything is changed. A
+-- counter that was lost does not: the number seen is what has to be passed.
+local counter = redis.call('GET', KEYS[2])
+if counter and not string.match(counter, '^%d+$') then
+  return redis.error_reply('CORRUPT the fence counter is not a number')
+end
+redis.call('DEL', KEYS[1])
+if not counter or less(counter, ARGV[9]) then redis.call('SET', KEYS[2], ARGV[9]) end
+redis.call('INCR', KEYS[2])
+local raised = redis.call('GET', KEYS[2])
+for i = 8, #KEYS do
+  local at = redis.pcall('GET', KEYS[i])
+  local highest = type(at) == 'string' and string.match(at, '^(%d+):') or '0'
+  if type(at) ~= 'table' and less(highest, raised) then redis.pcall('SET', KEYS[i], raised .. ':raised') end
+end
+redis.pcall('SET', KEYS[5], 0, 'PX', ARGV[10])
+local head, _, told = call_next(KEYS[6], KEYS[7], now_ms(), tonumber(ARGV[11]), ARGV[4])
+local answer
+if head then
+  answer = { 1, raised, told, '' }
+  if ARGV[7] ~= '' then redis.pcall('SET', KEYS[4], told, 'PX', ARGV[7]) end
+else
+  answer = done()
+  answer[2] = raised
+end
+return answer
