@@ -1,0 +1,138 @@
+package sandbox
+
+import (
+	_ "embed"
+	"fmt"
+	"time"
+
+	"fencepost/lockcore/wire"
+)
+
+var (
+	//go:embed scripts/redisson_take.lua
+	redissonTake string
+	//go:embed scripts/redisson_drop.lua
+	redissonDrop string
+	//go:embed scripts/fair_take.lua
+	fairTake string
+	//go:embed scripts/fair_drop.lua
+	fairDrop string
+
+	scriptRedissonTake = wire.NewScript("redisson_take", redissonTake)
+	scriptRedissonDrop = wire.NewScript("redisson_drop", redissonDrop)
+	scriptFairTake     = wire.NewScript("fair_take", fairTake)
+	scriptFairDrop     = wire.NewScript("fair_drop", fairDrop)
+)
+
+// Redisson's watchdog gives 30 s and renews every third of that.
+const (
+	watchdogLease = 30 * time.Second
+	watchdogEvery = watchdogLease / 3
+)
+
+// redissonHolder is an instance's id and a thread of it.
+func (a *actor) redissonHolder() string {
+	return fmt.Sprintf("%s:%d", a.uuid(), 30+a.rng.IntN(60))
+}
+
+// redissonTurn is the common part of Redisson's locks.
+func (a *actor) redissonTurn(key, channel string, work, rest time.Duration, keys ...string) (turn, error) {
+	woken, err := a.listen(channel)
+	if err != nil {
+		return turn{}, err
+	}
+	me := a.redissonHolder()
+	keys = append([]string{key}, keys...)
+	return turn{
+		take: func() (bool, time.Duration) {
+			return waitOrTaken(a.run(scriptRedissonTake, keys, millis(watchdogLease), me))
+		},
+		keep:  func() bool { return yes(a.run(scriptHashKeep, keys[:1], millis(watchdogLease), me)) },
+		drop:  func() { a.run(scriptRedissonDrop, keys[:1], me, channel) },
+		every: watchdogEvery, work: work, rest: rest, woken: woken,
+	}, nil
+}
+
+// waitOrTaken reads the answer of a take script: "OK", or the TTL of the lock
+// that is in the way. A Redisson waiter sleeps that long unless it is told.
+func waitOrTaken(reply any) (bool, time.Duration) {
+	if reply == "OK" {
+		return true, 0
+	}
+	if ms, ok := reply.(int); ok && ms > 0 {
+		return false, time.Duration(ms) * time.Millisecond
+	}
+	return false, time.Second
+}
+
+func playRedisson(s *Sandbox, key string) error {
+	return s.each([]string{"order-1", "order-2", "order-3"}, func(a *actor) error {
+		t, err := a.redissonTurn(key, "redisson_lock__channel:{"+key+"}", 45*time.Second, 2*time.Second)
+		if err == nil {
+			s.spawn(func() { a.play(t) })
+		}
+		return err
+	})
+}
+
+func playFenced(s *Sandbox, key string) error {
+	return s.each([]string{"settle-1", "settle-2"}, func(a *actor) error {
+		t, err := a.redissonTurn(key, "redisson_lock__channel:{"+key+"}", 12*time.Second, time.Second,
+			"redisson_lock_token:{"+key+"}")
+		if err == nil {
+			s.spawn(func() { a.play(t) })
+		}
+		return err
+	})
+}
+
+// fairPlace is how long a waiter keeps its place without asking again.
+const fairPlace = 5 * time.Minute
+
+func playFair(s *Sandbox, key string) error {
+	keys := []string{key, "redisson_lock_queue:{" + key + "}", "redisson_lock_timeout:{" + key + "}"}
+	channel := "redisson_lock__channel:{" + key + "}"
+	return s.each([]string{"stock-1", "stock-2", "stock-3"}, func(a *actor) error {
+		me := a.redissonHolder()
+		woken, err := a.listen(channel + ":" + me)
+		if err != nil {
+			return err
+		}
+		s.spawn(func() {
+			a.play(turn{
+				take: func() (bool, time.Duration) {
+					return waitOrTaken(a.run(scriptFairTake, keys, millis(watchdogLease), me, nowMS(), millis(fairPlace)))
+				},
+				keep:  func() bool { return yes(a.run(scriptHashKeep, keys[:1], millis(watchdogLease), me)) },
+				drop:  func() { a.run(scriptFairDrop, keys[:2], me, channel) },
+				every: watchdogEvery, work: 15 * time.Second, rest: time.Second, woken: woken,
+			})
+		})
+		return nil
+	})
+}
+
+func playReaders(s *Sandbox, key string) error {
+	return s.each([]string{"catalog-1", "catalog-2"}, func(a *actor) error {
+		me := a.redissonHolder()
+		timeout := "{" + key + "}:" + me + ":rwlock_timeout:1"
+		take := func() (bool, time.Duration) {
+			if _, err := a.do("HSET", key, "mode", "read"); err != nil {
+				return false, time.Second
+			}
+			_, err := a.do("HINCRBY", key, me, "1")
+			a.do("SET", timeout, "1", "PX", millis(watchdogLease))
+			a.do("PEXPIRE", key, millis(watchdogLease))
+			return err == nil, time.Second
+		}
+		s.spawn(func() {
+			a.play(turn{
+				take: take, every: watchdogEvery, rest: 20 * time.Second,
+				keep: func() bool {
+					return yes(a.run(scriptHashKeep, []string{key, timeout}, millis(watchdogLease), me))
+				},
+			})
+		})
+		return nil
+	})
+}
