@@ -78,7 +78,7 @@ func TestClusterServesAllSlots(t *testing.T) {
 		addrs[i] = n.Addr
 	}
 	c := redis.NewClusterClient(&redis.ClusterOptions{Addrs: addrs})
-	defer c.Close() //nolint:errcheck // the test ends
+	defer c.Close()
 	for i := range 100 {
 		if err := c.Set(t.Context(), fmt.Sprint("k", i), i, 0).Err(); err != nil {
 			t.Fatal(err)
@@ -110,7 +110,7 @@ func TestTLSAsksForACertificate(t *testing.T) {
 		}
 	}
 	plain := redis.NewClient(&redis.Options{Addr: s.Addr, MaxRetries: -1})
-	defer plain.Close() //nolint:errcheck // the test ends
+	defer plain.Close()
 	if err := plain.Ping(t.Context()).Err(); err == nil {
 		t.Fatal("a TLS server answered plain text")
 	}

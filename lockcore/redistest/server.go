@@ -129,7 +129,7 @@ func (s *Server) run() error {
 	if err != nil {
 		return err
 	}
-	defer out.Close() //nolint:errcheck // the child has its own descriptor
+	defer func() { _ = out.Close() }() // the child has its own descriptor
 	cmd.Stdout, cmd.Stderr = out, out
 	if err := cmd.Start(); err != nil {
 		return err
@@ -161,7 +161,7 @@ func (s *Server) answers() bool {
 	if err != nil {
 		return false
 	}
-	defer conn.Close() //nolint:errcheck // nothing was written that could be lost
+	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(time.Second))
 	if _, err := conn.Write([]byte("PING\r\n")); err != nil {
 		return false
