@@ -52,6 +52,10 @@ type Lock struct {
 	Warnings   []family.Warning
 	Note       string // what follows a force-release
 
+	// Peers are the rows that name the same holder, set by Relate.
+	Peers    []string
+	Relation Relation
+
 	found   family.Found
 	facts   *family.Facts
 	reading family.Reading
@@ -66,7 +70,7 @@ func (l *Lock) RowID() string {
 	return id
 }
 
-// maxYears bounds a Deadline: far above any lease, far below what overflows.
+// maxDeadline bounds a Deadline: far above any lease, far below what overflows.
 const maxDeadline = 290 * 365 * 24 * time.Hour
 
 // deadlineAfter is the moment ms milliseconds after at; what would overflow is

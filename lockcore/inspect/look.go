@@ -359,5 +359,5 @@ func subscribers(ctx context.Context, n Node, channels []string) (map[string]int
 	return counts, nil
 }
 
-// age is how old a lock's facts are at now.
+// Age is how old a lock's facts are at now.
 func (l *Lock) Age(now time.Time) time.Duration { return max(0, now.Sub(l.SampledAt)) }
