@@ -22,12 +22,21 @@ var (
 	releaseFair string
 	//go:embed scripts/release_permit.lua
 	releasePermit string
+	//go:embed scripts/release_queue.lua
+	releaseQueue string
+	//go:embed scripts/release_share.lua
+	releaseShare string
+	//go:embed scripts/release_reset.lua
+	releaseReset string
 
 	scriptReleaseString  = NewScript("release_string", releaseHead+releaseString)
 	scriptReleaseHash    = NewScript("release_hash", releaseHead+releaseHash)
 	scriptReleaseMembers = NewScript("release_members", releaseHead+releaseMembers)
 	scriptReleaseFair    = NewScript("release_fair", releaseHead+releaseFair)
 	scriptReleasePermit  = NewScript("release_permit", releaseHead+releasePermit)
+	scriptReleaseQueue   = NewScript("release_queue", releaseHead+releaseQueue)
+	scriptReleaseShare   = NewScript("release_share", releaseHead+releaseShare)
+	scriptReleaseReset   = NewScript("release_reset", releaseHead+releaseReset)
 )
 
 // Guard is compared besides the holder, where the holder's id does not identify

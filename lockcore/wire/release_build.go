@@ -131,6 +131,26 @@ func (r Release) Fair(holder, queue, deadlines, channelPrefix string) Call {
 	return r.call(scriptReleaseFair, []string{queue, deadlines}, holder, channelPrefix)
 }
 
+// FairQueue cleans the queue of a Redisson fair lock that nobody holds: waiters
+// at its head whose time is over are dropped, and the one that is first then is
+// told as by Fair.
+func (r Release) FairQueue(queue, deadlines, channelPrefix string) Call {
+	return r.call(scriptReleaseQueue, []string{queue, deadlines}, channelPrefix)
+}
+
+// Share takes a holder's field, which counts its permits, out of the hash Lock
+// if it still counts n, and takes as many off the counter of all of them.
+func (r Release) Share(holder string, n int64, counter string) Call {
+	return r.call(scriptReleaseShare, []string{counter}, holder, strconv.FormatInt(n, 10))
+}
+
+// Reset releases a lock that is the field owner of a hash, holding value: the
+// field is removed, and the field until set to zero, which is how the hash says
+// that nobody has it.
+func (r Release) Reset(owner, value, until, zero string) Call {
+	return r.call(scriptReleaseReset, nil, owner, value, until, zero)
+}
+
 // Permit takes an entry out of Lock and gives one permit back to the number at
 // free; the new number is the message. hash: the entry is a hash field.
 func (r Release) Permit(entry, free string, hash bool) Call {

@@ -238,6 +238,9 @@ type Target struct {
 	Reading Reading
 	Holders []Holder // those to be removed: all of them, or one
 	Guard   wire.Guard
+	// Split says that keys without a common hash tag cannot be in one script: a
+	// Cluster. A lock in several such keys then takes a step for each.
+	Split bool
 }
 
 // All reports whether every holder is to be removed.

@@ -13,6 +13,8 @@ type Found struct {
 	Field  string
 	Seen   []string // keys that claimed it, in the order they were seen
 	Rivals []string // ids of other families that were as sure of the same key
+
+	others []Found // what it may be instead, should the first family find nothing
 }
 
 // Group makes locks out of claims: those on one lock by one family are one,
@@ -136,17 +138,30 @@ func flag(b bool) int {
 
 func (c *claimed) resolve(id lockID) Found {
 	slices.SortStableFunc(c.by, (*entry).before)
-	e := c.by[0]
+	f := first(id, c.by)
+	for rest := c.by[1:]; len(rest) > 0 && f.Family != unknown(); rest = rest[1:] {
+		o := first(id, rest)
+		f.others = append(f.others, o)
+		if o.Family == unknown() {
+			break
+		}
+	}
+	return f
+}
+
+// first is the lock as the first of these families has it.
+func first(id lockID, by []*entry) Found {
+	e := by[0]
 	f := Found{Family: e.family(), Claim: e.lead().Claim, Key: id.key, Field: id.field, Seen: e.seen}
 	f.Claim.Confidence = e.confidence()
-	equals := c.by[:1]
-	for _, o := range c.by[1:] {
+	equals := by[:1:1]
+	for _, o := range by[1:] {
 		if o.confidence() == e.confidence() && (o.main == nil) == (e.main == nil) && o.shape() == e.shape() {
 			equals = append(equals, o)
 		}
 	}
 	if e.shape() {
-		c.share(&f, equals)
+		f.share(equals)
 		return f
 	}
 	f.Claim.Candidates = nil
@@ -160,7 +175,7 @@ func (c *claimed) resolve(id lockID) Found {
 
 // share turns a lock that only has a shape into one of the family unknown,
 // unless that shape is one family's alone.
-func (c *claimed) share(f *Found, equals []*entry) {
+func (f *Found) share(equals []*entry) {
 	var ids []string
 	for _, e := range equals {
 		for _, id := range e.main.Claim.Candidates {

@@ -8,18 +8,47 @@ import (
 	"fencepost/lockcore/wire"
 )
 
-// Reads asks the family what else has to be read before Read.
+// Reads asks what else has to be read before Read.
 func (f *Found) Reads(main *Sample) Reads {
-	if f.Family.Reads == nil {
-		return Reads{}
+	var out Reads
+	for _, c := range append([]Found{*f}, f.others...) {
+		if c.Family.Reads == nil {
+			continue
+		}
+		r := c.Family.Reads(c.Claim, main)
+		out.Keys = union(out.Keys, r.Keys)
+		out.Fields = union(out.Fields, r.Fields)
+		out.Channels = union(out.Channels, r.Channels)
 	}
-	return f.Family.Reads(f.Claim, main)
+	return out
+}
+
+func union[T comparable](a, b []T) []T {
+	for _, v := range b {
+		if !slices.Contains(a, v) {
+			a = append(a, v)
+		}
+	}
+	return a
 }
 
 // Read decodes a lock and completes the reading: what the family left to the
 // claim is filled in, and the warnings are added that any lock may deserve.
+// Where the first family finds nothing in the facts (a companion was left over,
+// and the key is another's now), f becomes the next that does.
 func (f *Found) Read(facts *Facts) Reading {
+	facts.Claim = f.Claim
 	r := f.Family.Decode(facts)
+	for _, o := range f.others {
+		if !r.NoRow {
+			break
+		}
+		if facts.Claim = o.Claim; !o.Claim.Companion || facts.Main.Type == None {
+			r = o.Family.Decode(facts)
+			o.others = nil
+			*f = o
+		}
+	}
 	if r.NoRow {
 		return r
 	}

@@ -13,7 +13,7 @@ func All() []*Family { return slices.Clone(all()) }
 // all is data, made once.
 var all = sync.OnceValue(func() []*Family {
 	return slices.Concat(
-		ownFamilies(),
+		specificFamilies(),
 		jvmFamilies(),
 		pythonFamilies(),
 		rubyFamilies(),
