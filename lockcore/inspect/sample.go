@@ -196,6 +196,7 @@ func (s *sampler) values(ctx context.Context) error {
 	}
 	s.when.server = serverTime(clock)
 	for i, sm := range s.samples {
+		sm.NowMS = s.when.now().UnixMilli()
 		if cmds[i].ttl != nil {
 			fill(sm, cmds[i].value, cmds[i].size, cmds[i].ttl)
 		}
@@ -209,7 +210,7 @@ func fill(sm *family.Sample, value, size, ttl *redis.Cmd) {
 	pttl, err := ttl.Int64()
 	n, sizeErr := size.Int64()
 	if err != nil || sizeErr != nil || pttl == family.Gone {
-		*sm = family.Sample{Key: sm.Key, Type: family.None, PTTL: family.Gone}
+		*sm = family.Sample{Key: sm.Key, Type: family.None, PTTL: family.Gone, NowMS: sm.NowMS}
 		return
 	}
 	sm.PTTL, sm.Len = pttl, n
