@@ -59,6 +59,11 @@ type Sample struct {
 	Whole bool   // Value or Pairs hold all of it
 	PTTL  int64  // milliseconds, NoTTL or Gone
 	NowMS int64  // the server's clock when it answered, milliseconds since 1970; 0 not known
+
+	// Idle is for how many seconds nobody had read or written the key before
+	// this look; HasIdle is false where it was not asked, or the server keeps none.
+	Idle    int64
+	HasIdle bool
 }
 
 // Pair is one entry: field and value of a hash, member and score of a sorted
