@@ -24,6 +24,8 @@ var (
 	releasePermit string
 	//go:embed scripts/release_queue.lua
 	releaseQueue string
+	//go:embed scripts/release_queued.lua
+	releaseQueued string
 	//go:embed scripts/release_share.lua
 	releaseShare string
 	//go:embed scripts/release_reset.lua
@@ -35,6 +37,7 @@ var (
 	scriptReleaseFair    = NewScript("release_fair", releaseHead+releaseFair)
 	scriptReleasePermit  = NewScript("release_permit", releaseHead+releasePermit)
 	scriptReleaseQueue   = NewScript("release_queue", releaseHead+releaseQueue)
+	scriptReleaseQueued  = NewScript("release_queued", releaseHead+releaseQueued)
 	scriptReleaseShare   = NewScript("release_share", releaseHead+releaseShare)
 	scriptReleaseReset   = NewScript("release_reset", releaseHead+releaseReset)
 )
@@ -96,19 +99,38 @@ type Receipt struct {
 // ReleaseStatus is what became of a release.
 type ReleaseStatus int
 
-// The answers of the release scripts.
+// The answers of the release scripts. Half: the first change was made, and then
+// the server refused the next (only servers before 7.0 cannot tell beforehand).
+// Off: the call came late, and had been called off (see CallOff).
 const (
 	ReleaseDone    ReleaseStatus = 1
 	ReleaseChanged ReleaseStatus = 0
 	ReleaseGone    ReleaseStatus = -1
+	ReleaseHalf    ReleaseStatus = 2
+	ReleaseOff     ReleaseStatus = 3
+)
+
+// Why says in what way a lock is not what was seen.
+type Why string
+
+// Another holder; other holders beside those seen; a key of another type; the
+// same holder with another fence, or with a later deadline.
+const (
+	WhyHolder   Why = "holder"
+	WhyOthers   Why = "others"
+	WhyType     Why = "type"
+	WhyFence    Why = "fence"
+	WhyDeadline Why = "deadline"
 )
 
 // ReleaseReply is the answer of every release script.
 type ReleaseReply struct {
 	Status ReleaseStatus
-	Now    Raw   // what is there instead, when changed
+	Now    Raw   // what is there instead, when changed; may be empty
+	Why    Why   // when changed; may be empty
 	Told   int64 // receivers of the wake-up, elements in the list; ToldNobody, ToldFailed
-	// Err is why the waiters could not be told; the lock is gone all the same.
+	// Err is why the waiters could not be told, though the lock is gone all the
+	// same; of a half-done release, what the server refused.
 	Err string
 }
 
@@ -131,5 +153,9 @@ func ParseRelease(reply any) (ReleaseReply, error) {
 	if !ok1 || !ok2 || !ok3 || !ok4 {
 		return ReleaseReply{}, errors.New("wire: release answered values of unknown types")
 	}
-	return ReleaseReply{ReleaseStatus(status), Raw(now), told, text}, nil
+	r := ReleaseReply{Status: ReleaseStatus(status), Now: Raw(now), Told: told, Err: text}
+	if r.Status == ReleaseChanged {
+		r.Why, r.Err = Why(text), ""
+	}
+	return r, nil
 }

@@ -1,10 +1,6 @@
 package wire
 
-import (
-	"slices"
-	"strconv"
-	"strings"
-)
+import "strconv"
 
 func (r Release) call(s *Script, keys []string, args ...string) Call {
 	orLock := func(k string) string {
@@ -138,6 +134,12 @@ func (r Release) FairQueue(queue, deadlines, channelPrefix string) Call {
 	return r.call(scriptReleaseQueue, []string{queue, deadlines}, channelPrefix)
 }
 
+// StringQueued is StringWith for a lock whose holder also stands, by its value,
+// in a sorted set of all who want it.
+func (r Release) StringQueued(value, queue string, companions ...string) Call {
+	return r.call(scriptReleaseQueued, append([]string{queue}, companions...), value)
+}
+
 // Share takes a holder's field, which counts its permits, out of the hash Lock
 // if it still counts n, and takes as many off the counter of all of them.
 func (r Release) Share(holder string, n int64, counter string) Call {
@@ -167,60 +169,4 @@ func permitVerb(hash bool) string {
 		return "HDEL"
 	}
 	return "ZREM"
-}
-
-// isRelease reports whether a call is one of the release scripts: they all have
-// the receipt and the wake-up at the same places (scripts/release_head.lua).
-func (c Call) isRelease() bool {
-	return c.Script != nil && strings.HasPrefix(c.Script.Name, "release_") && len(c.Keys) >= 4 && len(c.Args) >= 7
-}
-
-// WithReceipt returns a release that leaves this receipt; other calls are
-// returned as they are.
-func (c Call) WithReceipt(r Receipt) Call {
-	if !c.isRelease() {
-		return c
-	}
-	c.Keys, c.Args = slices.Clone(c.Keys), slices.Clone(c.Args)
-	c.Keys[3], c.Args[6] = r.Key, receiptArg(r)
-	if r.Key == "" {
-		c.Keys[3] = c.Keys[0]
-	}
-	return c
-}
-
-// WithGuard returns a release that also compares what g says; other calls are
-// returned as they are.
-func (c Call) WithGuard(g Guard) Call {
-	if !c.isRelease() {
-		return c
-	}
-	c.Keys, c.Args = slices.Clone(c.Keys), slices.Clone(c.Args)
-	c.Args[0] = guardArg(g.DeadlineMS)
-	if g.FenceKey != "" {
-		c.Keys[1], c.Args[1] = g.FenceKey, g.Fence
-	}
-	return c
-}
-
-// WithPublish returns a release that publishes by this verb instead, where it
-// publishes at all.
-func (c Call) WithPublish(verb WakeVerb) Call {
-	if !c.isRelease() {
-		return c
-	}
-	switch WakeVerb(c.Args[2]) {
-	case WakePublish, WakeSPublish, WakeBoth:
-		c.Args = slices.Clone(c.Args)
-		c.Args[2] = string(verb)
-	}
-	return c
-}
-
-// Channel is the channel that a release publishes on, "" for none.
-func (c Call) Channel() string {
-	if !c.isRelease() {
-		return ""
-	}
-	return c.Args[3]
 }

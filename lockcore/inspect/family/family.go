@@ -126,6 +126,7 @@ type Facts struct {
 	Fields map[FieldRef]string // present only where the field exists
 	Subs   map[string]int64    // subscribers of a channel; absent where they could not be counted
 	Now    time.Time           // the server's clock when it answered
+	DB     int                 // the database; channels know none, so its number may be in their names
 }
 
 // Key returns the sample of a companion, or one of Type None.

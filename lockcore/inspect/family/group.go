@@ -2,6 +2,7 @@ package family
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 )
 
@@ -12,9 +13,10 @@ type Found struct {
 	Key    string
 	Field  string
 	Seen   []string // keys that claimed it, in the order they were seen
-	Rivals []string // ids of other families that were as sure of the same key
+	Rivals []string // ids of other families whose keys belong to a lock of this name
 
 	others []Found // what it may be instead, should the first family find nothing
+	claims []Match // all that was said of it
 }
 
 // Group makes locks out of claims: those on one lock by one family are one,
@@ -39,6 +41,32 @@ func Group(ms []Match) []Found {
 		out = append(out, locks[id].resolve(id))
 	}
 	return out
+}
+
+// join adds what companions that were read later say of the lock, so that it
+// is judged alike whether a scan met them or not.
+func (f *Found) join(facts *Facts) {
+	id := lockID{f.Key, f.Field}
+	claims := f.claims
+	for _, key := range slices.Sorted(maps.Keys(facts.Keys)) {
+		s := facts.Keys[key]
+		if s == nil || s.Type == None || slices.Contains(f.Seen, key) {
+			continue
+		}
+		for _, m := range Recognise(s) {
+			if m.Claim.Companion && id == (lockID{m.lock(), m.Claim.Field}) {
+				claims = append(claims, m)
+			}
+		}
+	}
+	if len(claims) == len(f.claims) {
+		return
+	}
+	c := &claimed{}
+	for _, m := range claims {
+		c.add(m)
+	}
+	*f = c.resolve(id)
 }
 
 type lockID struct{ key, field string }
@@ -70,7 +98,10 @@ func settle(ms []Match) []Match {
 }
 
 // claimed is a lock with the claims of all families on it.
-type claimed struct{ by []*entry }
+type claimed struct {
+	by  []*entry
+	all []Match
+}
 
 // entry is what one family says of a lock.
 type entry struct {
@@ -79,6 +110,7 @@ type entry struct {
 }
 
 func (c *claimed) add(m Match) {
+	c.all = append(c.all, m)
 	i := slices.IndexFunc(c.by, func(e *entry) bool { return e.family() == m.Family })
 	if i < 0 {
 		i = len(c.by)
@@ -118,12 +150,13 @@ func (e *entry) confidence() Confidence {
 func (e *entry) shape() bool { return e.part == nil && e.main.shape() }
 
 // before orders the families: the surer first, then those that have the main
-// key before those that have only a companion, then those that know more than
-// a shape, then by the order of All.
+// key before those that have only a companion, those that have both before
+// those that have one, those that know more than a shape, then the order of All.
 func (e *entry) before(o *entry) int {
 	return cmp.Or(
 		cmp.Compare(o.confidence(), e.confidence()),
 		cmp.Compare(flag(e.main == nil), flag(o.main == nil)),
+		cmp.Compare(flag(e.part == nil), flag(o.part == nil)),
 		cmp.Compare(flag(e.shape()), flag(o.shape())),
 		cmp.Compare(e.lead().rank, o.lead().rank),
 	)
@@ -139,6 +172,7 @@ func flag(b bool) int {
 func (c *claimed) resolve(id lockID) Found {
 	slices.SortStableFunc(c.by, (*entry).before)
 	f := first(id, c.by)
+	f.claims = c.all
 	for rest := c.by[1:]; len(rest) > 0 && f.Family != unknown(); rest = rest[1:] {
 		o := first(id, rest)
 		f.others = append(f.others, o)
@@ -165,8 +199,8 @@ func first(id lockID, by []*entry) Found {
 		return f
 	}
 	f.Claim.Candidates = nil
-	for _, o := range equals[1:] {
-		if f.Claim.Confidence >= Likely {
+	for _, o := range by[1:] {
+		if o.confidence() >= Likely && (o.main == nil) != (e.main == nil) {
 			f.Rivals = append(f.Rivals, o.family().ID)
 		}
 	}

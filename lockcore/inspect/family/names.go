@@ -19,35 +19,51 @@ const (
 // not.
 func SmellsLikeLock(key string) bool { return nameHint(key) == lockish }
 
+// name is what the words of a key tell.
+type name struct {
+	hint
+	edge bool // the word stands first or last: the key is named a lock, not of one
+	kind Kind // as the word has it: a leader's is a Lease
+}
+
 // nameHint judges a key by its words.
-func nameHint(key string) hint {
-	var first, last, lockAt, words int
-	found, data := false, false
+func nameHint(key string) hint { return nameOf(key).hint }
+
+func nameOf(key string) name {
+	n := name{kind: Mutex}
+	var first, last, lockAt int
+	lockEnd, words, found, data := 0, 0, false, false
 	for start, end := nextWord(key, 0); start < end; start, end = nextWord(key, end) {
 		if words == 0 {
 			first = start
 		}
 		words++
 		last = start
-		switch wordKind(key[start:end]) {
+		switch h, kind := wordKind(key[start:end]); h {
 		case lockish:
 			if !found {
 				lockAt = start
 			}
 			found = true
+			n.edge = n.edge || start == first
+			if kind != Mutex {
+				n.kind = kind
+			}
+			lockEnd = start
 		case ordinary:
 			data = true
 		}
 	}
 	switch {
 	case found && (lockFile(key) || lockAt > first && last > lockAt && attribute(key[last:])):
-		return ordinary
+		n.hint = ordinary
 	case found:
-		return lockish
+		n.hint = lockish
+		n.edge = n.edge || lockEnd == last
 	case data:
-		return ordinary
+		n.hint = ordinary
 	}
-	return neutral
+	return n
 }
 
 // nextWord finds the next run of letters from from on; it also ends where a
@@ -72,9 +88,9 @@ func upper(c byte) bool { return c >= 'A' && c <= 'Z' }
 // longestWord bounds the words that are looked up.
 const longestWord = 16
 
-func wordKind(word string) hint {
+func wordKind(word string) (hint, Kind) {
 	if len(word) < 3 || len(word) > longestWord {
-		return neutral
+		return neutral, ""
 	}
 	var buf [longestWord]byte
 	for i := range len(word) {
@@ -82,18 +98,22 @@ func wordKind(word string) hint {
 	}
 	switch string(buf[:len(word)]) {
 	case "lock", "locks", "locking", "locker", "lockkey", "lockname", "mutex", "mutexes", "mtx", "rwmutex",
-		"lease", "leases", "leader", "leaders", "leadership", "semaphore", "semaphores",
 		"dlock", "distlock", "distributedlock", "redlock", "redislock", "rlock", "wlock", "rwlock", "spinlock",
-		"joblock", "tasklock", "cronlock", "globallock", "readlock", "writelock", "runlock", "keylock",
-		"synclock", "filelock", "userlock", "orderlock", "cachelock", "processlock", "schedulerlock", "mylock":
-		return lockish
+		"globallock", "readlock", "writelock", "runlock", "keylock",
+		"synclock", "filelock", "userlock", "orderlock", "cachelock", "processlock", "mylock":
+		return lockish, Mutex
+	case "lease", "leases", "leader", "leaders", "leadership", "election", "leaderelection",
+		"joblock", "tasklock", "cronlock", "schedulerlock":
+		return lockish, Lease
+	case "semaphore", "semaphores":
+		return lockish, Semaphore
 	case "session", "sessions", "sess", "csrf", "xsrf", "nonce", "otp", "etag", "checksum", "hash", "sha", "password",
 		"passwd", "verify", "verification", "invite", "apikey", "secret", "cookie", "cookies", "refresh", "oauth", "jwt",
 		"signature", "fingerprint", "token", "tokens", "idempotency", "dedupe", "dedup", "ratelimit", "limiter", "cart",
 		"captcha", "avatar", "cache", "cached":
-		return ordinary
+		return ordinary, ""
 	}
-	return neutral
+	return neutral, ""
 }
 
 // attribute reports whether the rest of a key is one word for a property of a

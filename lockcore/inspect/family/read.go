@@ -37,6 +37,7 @@ func union[T comparable](a, b []T) []T {
 // Where the first family finds nothing in the facts (a companion was left over,
 // and the key is another's now), f becomes the next that does.
 func (f *Found) Read(facts *Facts) Reading {
+	f.join(facts)
 	facts.Claim = f.Claim
 	r := f.Family.Decode(facts)
 	for _, o := range f.others {

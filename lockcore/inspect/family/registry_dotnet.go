@@ -1,4 +1,6 @@
 package family
 
 // dotnetFamilies are the lock libraries of the .NET world.
-func dotnetFamilies() []*Family { return nil }
+func dotnetFamilies() []*Family {
+	return []*Family{madelson(), hangfire(), freeRedis(), redlockNet(), foundatio(), serviceStack(), stackExchange()}
+}

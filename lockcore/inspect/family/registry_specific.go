@@ -3,5 +3,5 @@ package family
 // specificFamilies are locks of a form that no other library writes, whatever
 // their language; they are asked first.
 func specificFamilies() []*Family {
-	return []*Family{redisson(), symfony(), symfonySemaphore(), huey(), rueidislock()}
+	return []*Family{fencepost(), redisson(), symfony(), symfonySemaphore(), huey(), rueidislock(), syncguard()}
 }

@@ -1,6 +1,9 @@
 package family
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // unknown is the family of locks of which only the shape is known; the claims
 // of several families on such a key make it (see Group).
@@ -11,7 +14,17 @@ var unknown = sync.OnceValue(func() *Family {
 		Types:   []Type{String},
 		Looks:   "nothing of its own: it stands for a shape that several families share",
 		Match:   func(*Sample) []Claim { return nil },
-		Decode:  func(f *Facts) Reading { return token(f, Mutex) },
-		Release: releaseValue,
+		Reads:   homegrownReads,
+		Decode:  homegrownDecode,
+		Release: unknownRelease,
 	}
 })
+
+// unknownRelease deletes the value seen. Where it may be a Spring registry's, its
+// waiters are told: to all others it is a message that nobody hears.
+func unknownRelease(t *Target) []Step {
+	if t.Facts.Main.Type == String && slices.Contains(t.Reading.Candidates, "spring-integration") {
+		return releaseValueWith(t, springWake(t.Facts.Main.Key), "delete the key if it still holds this value, tell a Spring registry, should it be one")
+	}
+	return homegrownRelease(t)
+}
