@@ -309,5 +309,5 @@ func (s *Server) log() string {
 		return err.Error()
 	}
 	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
-	return strings.Join(lines[max(0, len(lines)-20):], "\n")
+	return strings.Join(lines[max(0, len(lines)-6):], "\n")
 }
