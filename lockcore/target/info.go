@@ -220,16 +220,16 @@ func (in *ServerInfo) compareClocks(ctx context.Context, c *redis.Client, timeou
 func (in *ServerInfo) learnSize(ctx context.Context, c *redis.Client, timeout time.Duration) {
 	ask, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	shards, err := c.ClusterSlots(ask).Result()
+	ranges, err := c.Do(ask, "CLUSTER", "SLOTS").Slice() // CLUSTER SHARDS is there since 7.0 only
 	if err != nil {
 		in.Nodes = 0
 		in.Unknown = append(in.Unknown, "number of nodes: "+or2(denied(err, "CLUSTER SLOTS"), "n/a (no answer)"))
 		return
 	}
 	var masters []string
-	for _, s := range shards {
-		if len(s.Nodes) > 0 {
-			masters = append(masters, s.Nodes[0].Addr)
+	for _, r := range ranges { // from, to, the master, its replicas
+		if parts, _ := r.([]any); len(parts) > 2 {
+			masters = append(masters, fmt.Sprint(parts[2]))
 		}
 	}
 	slices.Sort(masters)

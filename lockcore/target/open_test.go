@@ -17,7 +17,7 @@ import (
 	"fencepost/lockcore/redistest"
 )
 
-// at returns the options of a server, with a short timeout.
+// on returns the options of a server, with a short timeout.
 func on(s *redistest.Server) Options {
 	return Options{Host: s.Host, Port: s.Port, Timeout: 2 * time.Second}
 }
@@ -39,7 +39,12 @@ func mustOpen(t *testing.T, o Options) *Target {
 
 // refusedWith opens in vain and checks that the error says why and how to go
 // on, within the time that one step has.
-func refusedWith(t *testing.T, o Options, words ...string) *ConnectError {
+func refusedWith(t *testing.T, o Options, words ...string) {
+	t.Helper()
+	_ = refusalOf(t, o, words...)
+}
+
+func refusalOf(t *testing.T, o Options, words ...string) *ConnectError {
 	t.Helper()
 	start := time.Now()
 	tg, err := Open(t.Context(), o)
@@ -220,7 +225,7 @@ func TestUserWithoutPassword(t *testing.T) {
 		"wrong": {Host: s.Host, Port: s.Port, User: "ops", Password: secret("wrong")},
 		"db":    {URL: Secret("redis://ops@" + s.Addr + "/3")},
 	} {
-		if ce := refusedWith(t, o); !ce.Auth {
+		if ce := refusalOf(t, o); !ce.Auth {
 			t.Errorf("%s: %v is not marked as one of authentication", name, ce)
 		}
 	}
@@ -278,7 +283,7 @@ func TestPasswordOrder(t *testing.T) {
 	refusedWith(t, on(s), "asks for a password", "REDISCLI_AUTH")
 	o := on(s)
 	o.PasswordCommand = "echo s3cret >&2; exit 3"
-	if ce := refusedWith(t, o, "password_command failed", "exit status 3"); strings.Contains(fmt.Sprintf("%+v", ce), "s3cr") {
+	if ce := refusalOf(t, o, "password_command failed", "exit status 3"); strings.Contains(fmt.Sprintf("%+v", ce), "s3cr") {
 		t.Errorf("the error repeats what the command said: %v", ce)
 	}
 	if err := os.Chmod(file, 0o644); err != nil {
@@ -371,7 +376,7 @@ func TestOpenReplica(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer tg.Close()
+	t.Cleanup(func() { _ = tg.Close() })
 	if tg.Info.Role != Replica || len(tg.Warnings) != 1 || !strings.Contains(tg.Warnings[0], "replica") {
 		t.Errorf("role %q, warnings %q", tg.Info.Role, tg.Warnings)
 	}
@@ -396,7 +401,7 @@ func TestOpenThroughSentinels(t *testing.T) {
 	refusedWith(t, bad, "no master of this name", "it watches: orders")
 	bad = o
 	bad.Addrs, bad.SentinelPassword = bad.Addrs[1:], "s3cret"
-	if ce := refusedWith(t, bad); !ce.Auth || strings.Contains(ce.Error(), "s3cr") {
+	if ce := refusalOf(t, bad); !ce.Auth || strings.Contains(ce.Error(), "s3cr") {
 		t.Errorf("%v", ce)
 	}
 	bad.SentinelPassword = ""

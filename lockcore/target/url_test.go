@@ -2,6 +2,7 @@ package target
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -93,7 +94,7 @@ func TestNoSecretInTheErrorOfABadURL(t *testing.T) {
 			t.Errorf("%q was taken", in)
 			continue
 		}
-		if _, ok := err.(*UsageError); !ok {
+		if !errors.As(err, new(*UsageError)) {
 			t.Errorf("%q: %T, want a usage error", in, err)
 		}
 		if all := fmt.Sprintf("%v %+v %#v %q", err, err, err, err); strings.Contains(all, "s3cr") {
