@@ -87,7 +87,7 @@ func (o *Outcome) file(reply any) {
 // on plain or on sharded channels, and the subscribers tell which. On neither,
 // both are told: a spurious message makes a waiter try once more.
 func (in *Inspector) publishVerb(ctx context.Context, n Node, call wire.Call) wire.Call {
-	ch := call.Channel()
+	ch := call.Wake().Target
 	if ch == "" || !n.Cluster {
 		return call
 	}

@@ -4,11 +4,13 @@
 -- ARGV[8] prefix of the waiters' channels
 local past = receipt()
 if past then return past end
-if redis.call('EXISTS', KEYS[1]) == 1 then return { 0, '', -2, '' } end
+if redis.call('EXISTS', KEYS[1]) == 1 then return changed() end
 local head = redis.call('LINDEX', KEYS[5], 0)
-if not head then return { -1, '', -2, '' } end
+if not head then return gone() end
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
+local no = forbidden({ 'ZREM', KEYS[6], '' }, { 'LPOP', KEYS[5] })
+if no then return no end
 while head do
   local deadline = redis.call('ZSCORE', KEYS[6], head)
   if deadline and tonumber(deadline) > now then break end
@@ -16,9 +18,5 @@ while head do
   redis.call('LPOP', KEYS[5])
   head = redis.call('LINDEX', KEYS[5], 0)
 end
-if not head then
-  if ARGV[7] ~= '' then redis.pcall('SET', KEYS[4], -2, 'PX', ARGV[7]) end
-  return { 1, '', -2, '' }
-end
-ARGV[4] = ARGV[8] .. head
+if head then ARGV[4] = ARGV[8] .. head else ARGV[3] = '' end
 return done()
