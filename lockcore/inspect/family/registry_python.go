@@ -1,4 +1,11 @@
 package family
 
-// pythonFamilies are the lock libraries written in Python.
-func pythonFamilies() []*Family { return nil }
+// pythonFamilies are the lock libraries written in Python. Those that are built
+// on redis-py stand before it.
+func pythonFamilies() []*Family {
+	return []*Family{
+		celerySingleton(), celeryOnce(), redbeat(), kombu(), dogpile(), tooz(), taskTiger(), djangoRedis(), redisPy(),
+		pythonRedisLock(), walrus(), rq(), arq(), sentry(), pottery(), djangoCache(), aiocache(),
+		aioredlock(), sherlock(), redlockPy(), dramatiq(),
+	}
+}
