@@ -74,7 +74,11 @@ func (r Release) Back(free string, permits ...Pair) Call {
 	return r.call(scriptReleaseBack, []string{free}, pairArgs(nil, permits)...)
 }
 
-// Job ends the time of jobs that a Bottleneck limiter counts as running.
-func (r Release) Job(weights, deadlines string, jobs ...string) Call {
-	return r.call(scriptReleaseJob, []string{weights, deadlines}, jobs...)
+// Limiter is where a Bottleneck limiter, whose settings are Lock, keeps its jobs.
+type Limiter struct{ Weights, Clients, Deadlines, Running string }
+
+// Jobs takes jobs off a Bottleneck limiter that counts them as running. The
+// message that wakes is the limiter's own; Wake.Message is not used.
+func (r Release) Jobs(l Limiter, jobs ...string) Call {
+	return r.call(scriptReleaseJob, []string{l.Weights, l.Clients, l.Deadlines, l.Running}, jobs...)
 }

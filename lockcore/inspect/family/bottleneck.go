@@ -51,11 +51,12 @@ const (
 	bottleneckClients  = "_job_clients"
 	bottleneckEnds     = "_job_expirations"
 	bottleneckQueued   = "_client_num_queued"
+	bottleneckRunning  = "_client_running"
 )
 
 // bottleneckParts are the keys beside the settings.
 var bottleneckParts = [...]string{bottleneckWeights, bottleneckClients, bottleneckEnds, bottleneckQueued,
-	"_client_running", "_client_last_registered", "_client_last_seen"}
+	bottleneckRunning, "_client_last_registered", "_client_last_seen"}
 
 // bottleneckBase is the key of a limiter without its last part, or "".
 func bottleneckBase(key string) string {
@@ -144,6 +145,10 @@ func bottleneckRelease(t *Target) []Step {
 		return nil
 	}
 	r := wire.Release{Lock: t.Facts.Main.Key, Guard: t.Guard}
-	return []Step{{r.Job(base+bottleneckWeights, base+bottleneckEnds, ids...),
-		"end the jobs' time; the next client that asks the limiter takes them off"}}
+	if id, ok := t.Facts.Main.Get("id"); ok {
+		r.Wake = wire.Wake{Verb: wire.WakePublish, Target: "b_" + id}
+	}
+	l := wire.Limiter{Weights: base + bottleneckWeights, Clients: base + bottleneckClients,
+		Deadlines: base + bottleneckEnds, Running: base + bottleneckRunning}
+	return []Step{{r.Jobs(l, ids...), "take the jobs off the limiter, and tell its clients what is free"}}
 }

@@ -63,3 +63,9 @@ func namesHostPID(s string, sep byte) bool {
 func short(s *Sample) bool {
 	return s.Whole && len(s.Value) > 0 && len(s.Value) <= 200 && isPrintable(s.Value)
 }
+
+// isNumber reports whether s is a plain decimal number, a time for instance.
+func isNumber(s string) bool {
+	_, ok := parseDecimal(s)
+	return ok
+}

@@ -127,10 +127,7 @@ func laravelPrefix(key string) Confidence {
 // phpValue reports whether the text is a value as PHP's serialize writes it, or
 // a number, which Laravel stores bare.
 func phpValue(v string) bool {
-	if _, ok := parseDecimal(v); ok {
-		return true
-	}
-	return v == "N;" || len(v) > 1 && v[1] == ':' && strings.IndexByte("abdisOCE", v[0]) >= 0
+	return isNumber(v) || v == "N;" || len(v) > 1 && v[1] == ':' && strings.IndexByte("abdisOCE", v[0]) >= 0
 }
 
 func laravelRead(f *Facts) Reading {

@@ -26,7 +26,7 @@ func pythonRedisLock() *Family {
 			case !ok:
 			case isBase64(s.Value, 18) && !isHex(s.Value, 24) && looksRandom(s.Value):
 				return sure("lock: and the base64 of 18 bytes")
-			case s.PTTL < 0 && short(s) && !isInt(s.Value) && SmellsLikeLock(s.Key):
+			case s.PTTL < 0 && short(s) && !isNumber(s.Value) && SmellsLikeLock(s.Key):
 				return []Claim{{Confidence: Likely, Candidates: []string{"python-redis-lock"},
 					Why: "lock: and an id of the application's own, without a TTL"}}
 			}

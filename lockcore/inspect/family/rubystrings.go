@@ -137,11 +137,14 @@ func discourse() *Family {
 				return nil
 			}
 			db, name, ok := strings.Cut(s.Key, ":")
-			if over := s.PTTL - (ms - s.NowMS); !ok || db == "" || name == "" || over < 800 || over > 2200 {
+			over := s.PTTL - (ms - s.NowMS)
+			switch {
+			case !ok || db == "" || name == "":
 				return nil
-			}
-			if db == "default" {
+			case db == "default" && over > -second && over < 3*second:
 				return likely("default: and the second before the key expires")
+			case over < 800 || over > 2200:
+				return nil
 			}
 			return nearUnique(s, "the second before the key expires")
 		},
