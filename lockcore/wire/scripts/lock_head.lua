@@ -14,30 +14,26 @@ local function less(a, b)
   return a < b
 end
 
-local function wanted(arg) return arg and arg ~= '' end
-
 -- The time of the grant by the server's clock, as people write it. Days are
--- counted from 1 March of year 0, so that the leap day ends its year.
+-- counted from 1 March of year 0, so that the leap day ends its year; n - n % d
+-- is the whole part of a division, at no call.
 local function utc(time)
-  local seconds = tonumber(time[1])
-  local day = math.floor(seconds / 86400) + 719468
-  local era = math.floor(day / 146097)
-  local doe = day % 146097
-  local yoe = math.floor((doe - math.floor(doe / 1460) + math.floor(doe / 36524) - math.floor(doe / 146096)) / 365)
-  local doy = doe - (365 * yoe + math.floor(yoe / 4) - math.floor(yoe / 100))
-  local m = math.floor((5 * doy + 2) / 153)
-  local year = yoe + era * 400
-  if m >= 10 then year = year + 1 end
-  local s = seconds % 86400
-  return string.format('%04d-%02d-%02dT%02d:%02d:%02d.%03dZ', year, (m + 2) % 12 + 1,
-    doy - math.floor((153 * m + 2) / 5) + 1, math.floor(s / 3600), math.floor(s / 60) % 60, s % 60,
-    math.floor(time[2] / 1000))
-end
-
--- The counter never goes down. A floor repairs a counter that was lost; the
--- clock does the same unasked.
-local function raise(floor)
-  if less(redis.call('GET', KEYS[2]) or '0', floor) then redis.call('SET', KEYS[2], floor) end
+  local s = tonumber(time[1])
+  local clock = s % 86400
+  local day = (s - clock) / 86400 + 719468
+  local doe = day % 146097 -- the day of its era of 400 years
+  local n = doe - (doe - doe % 1460) / 1460 + (doe - doe % 36524) / 36524 - (doe - doe % 146096) / 146096
+  local yoe = (n - n % 365) / 365
+  local doy = doe - 365 * yoe - (yoe - yoe % 4) / 4 + (yoe - yoe % 100) / 100
+  local m = 5 * doy + 2
+  local month = (m - m % 153) / 153 -- from March, 0 to 11
+  local year = yoe + (day - doe) / 146097 * 400
+  if month >= 10 then year = year + 1 end
+  local first = 153 * month + 2
+  local minute = clock % 3600
+  return string.format('%04d-%02d-%02dT%02d:%02d:%02d.%03dZ',
+    year, (month + 2) % 12 + 1, doy - (first - first % 5) / 5 + 1,
+    clock / 3600, minute / 60, minute % 60, time[2] / 1000)
 end
 
 -- Grants the lock to the token. INCR stands before SET: Redis does not roll a
@@ -46,11 +42,17 @@ end
 -- guard: the key of a guard to enter in the same step, or nil.
 local function grant(guard)
   local time = redis.call('TIME')
-  if wanted(ARGV[4]) then raise(ARGV[4]) end
-  if ARGV[6] == 'clock' then raise(time[1] .. string.format('%06d', time[2])) end
+  local floor = ARGV[4] or ''
+  if ARGV[6] == 'clock' then -- goes on growing where the counter was lost
+    local micros = time[1] .. string.format('%06d', time[2])
+    if less(floor, micros) then floor = micros end
+  end
+  if floor ~= '' and less(redis.call('GET', KEYS[2]) or '0', floor) then
+    redis.call('SET', KEYS[2], floor)
+  end
   redis.call('INCR', KEYS[2])
   local fence = redis.call('GET', KEYS[2])
-  if wanted(ARGV[5]) then redis.call('PEXPIRE', KEYS[2], ARGV[5]) end
+  if ARGV[5] and ARGV[5] ~= '' then redis.call('PEXPIRE', KEYS[2], ARGV[5]) end
   if guard then
     local seen = redis.call('GET', guard)
     if seen then
