@@ -1,6 +1,8 @@
 package family
 
 import (
+	"strings"
+
 	"fencepost/lockcore/wire"
 )
 
@@ -12,7 +14,7 @@ import (
 func homeGrown() *Family {
 	return &Family{
 		ID: "home-grown", Label: "home-grown lock",
-		Types:   []Type{String, Hash, ZSet},
+		Types:   []Type{String, Hash, ZSet, Set},
 		Looks:   "a key whose name says lock, mutex, lease, leader or semaphore, with a value such as people write into locks",
 		Match:   homegrownMatch,
 		Reads:   homegrownReads,
@@ -27,6 +29,11 @@ func homegrownMatch(s *Sample) []Claim {
 		return homegrownMatchHash(s)
 	case ZSet:
 		return homegrownMatchZSet(s)
+	case Set:
+		if n := nameOf(s.Key); n.kind == Semaphore && len(s.Pairs) > 0 {
+			return likely("the name says semaphore, the members are its holders")
+		}
+		return nil
 	}
 	if isInt(s.Value) {
 		if c := fenceMatch(s); c != nil {
@@ -56,12 +63,12 @@ func homegrownNamed(s *Sample, n name) []Claim {
 	expires := s.PTTL >= 0
 	switch class {
 	case classToken, classHostPID:
-	case classBinary, classCount:
+	case classBinary, classCount, classNumber:
 		if !expires {
 			claim.Confidence = Possible
 		}
 	case classFlag, classEmpty, classTime, classISO, classJSON, classText:
-		if !expires && (!n.edge || class == classJSON && !lockJSON(s.Value)) {
+		if !expires && !homegrownPlain(s, n, class) {
 			claim.Confidence = Possible
 		}
 	case classState:
@@ -70,6 +77,21 @@ func homegrownNamed(s *Sample, n name) []Claim {
 		return nil
 	}
 	return []Claim{claim}
+}
+
+// homegrownPlain reports whether a value without an expiry is a lock's: under a
+// name that is a lock's own, no leader of a team and no lease of a car, and no
+// document but one that speaks of a holder.
+func homegrownPlain(s *Sample, n name, class class) bool {
+	switch {
+	case !n.edge:
+		return false
+	case class == classJSON:
+		return n.kind == Mutex && lockJSON(s.Value)
+	case class == classText:
+		return n.kind == Mutex && !strings.ContainsAny(s.Value, " \t")
+	}
+	return true
 }
 
 // handMade is a claim that gives way to any library that knows the value, and
@@ -84,7 +106,7 @@ func homegrownBusy(s *Sample) []Claim {
 		return nil
 	}
 	switch class := classOf(s); class {
-	case classFlag, classHostPID, classToken, classText, classCount:
+	case classFlag, classHostPID, classToken, classText, classCount, classNumber:
 		return []Claim{handMade(Possible, "the name says that something is under way, the value is "+string(class))}
 	}
 	return nil
@@ -108,8 +130,8 @@ func homegrownDecode(f *Facts) Reading {
 	switch f.Main.Type {
 	case Hash:
 		return homegrownDecodeHash(f)
-	case ZSet:
-		return homegrownDecodeZSet(f)
+	case ZSet, Set:
+		return homegrownDecodeMembers(f)
 	case String:
 	default:
 		return Reading{NoRow: true}
@@ -147,7 +169,7 @@ func homegrownValue(f *Facts, r *Reading) {
 		}
 	case classTime, classISO:
 		homegrownTime(f, r, &h)
-	case classHostPID, classText:
+	case classHostPID, classText, classNumber:
 		r.Weak = true
 		h.ID = wire.Raw(v)
 		describe(&h, v)
@@ -183,9 +205,9 @@ func homegrownRelease(t *Target) []Step {
 		return nil
 	case m.Type == Hash:
 		return homegrownReleaseHash(t)
-	case m.Type == ZSet:
+	case m.Type == ZSet, m.Type == Set:
 		r := wire.Release{Lock: m.Key, Guard: t.Guard}
-		members := wire.Members{Seen: holderIDs(t.Holders)}
+		members := wire.Members{Seen: holderIDs(t.Holders), Set: m.Type == Set}
 		if t.Facts.Key(m.Key+semaphoreOwner).Type == ZSet {
 			members.In = []string{m.Key + semaphoreOwner}
 		}

@@ -14,6 +14,7 @@ var (
 	tokenFields    = []string{"token", "lock_id", "lockId", "uuid"}
 	countFields    = []string{"count", "counter", "holds", "hold_count", "holdCount", "reentrancy", "reentrant"}
 	deadlineFields = []string{"expires_at", "expiresAt", "expires", "expiry", "deadline", "locked_until", "lockedUntil", "lock_until", "until"}
+	thingFields    = []string{"battery", "firmware", "model", "title", "price", "color", "email", "brand"}
 	fenceFields    = []string{"fence", "fencing_token", "fencingToken", "fence_token"}
 )
 
@@ -34,6 +35,9 @@ func homegrownMatchHash(s *Sample) []Claim {
 		return nil
 	}
 	if name, _, ok := firstField(s, ownerFields); ok && s.Len <= 32 {
+		if _, _, thing := firstField(s, thingFields); thing {
+			return possibly("the name says lock, but the fields are those of a thing that can be locked")
+		}
 		return likely("the name says lock, the field " + name + " names its holder")
 	}
 	if n, ok := parseInt(s.Pairs[0].B); ok && n >= 1 && n < 10_000 && s.Len == 1 {
@@ -123,9 +127,10 @@ func homegrownMatchZSet(s *Sample) []Claim {
 	return possibly("the name says lock, the scores are times")
 }
 
-// homegrownDecodeZSet reads the scores as deadlines where any lies ahead, else
+// homegrownDecodeMembers reads the holders of a semaphore that is a set or a
+// sorted set. It reads the scores as deadlines where any lies ahead, else
 // as starts: how long a holder may stay is not in the data then.
-func homegrownDecodeZSet(f *Facts) Reading {
+func homegrownDecodeMembers(f *Facts) Reading {
 	r := Reading{Kind: Semaphore, State: Held, Resource: withoutLockWord(f.Main.Key)}
 	ahead := false
 	for _, p := range f.Main.Pairs {

@@ -18,7 +18,8 @@ const (
 	classFlag    class = "a flag"
 	classState   class = "a state"
 	classEmpty   class = "empty"
-	classCount   class = "a count"
+	classCount   class = "a small number"
+	classNumber  class = "a number"
 	classTime    class = "a time"
 	classISO     class = "a date"
 	classHostPID class = "a host and a process"
@@ -47,10 +48,10 @@ func classOf(s *Sample) class {
 		return classTime
 	case isTime:
 		return classISO
-	case isInt(v) && len(v) <= 6:
-		return classCount
+	case isInt(v) && len(v) <= 2:
+		return classCount // counted up, by INCR
 	case isInt(v):
-		return classToken
+		return classNumber // a process, a user
 	case v[0] == '{' && (v[len(v)-1] == '}' || !s.Whole):
 		return classJSON
 	case !s.Whole || s.Len > 256:
@@ -62,7 +63,7 @@ func classOf(s *Sample) class {
 		return classNone
 	case libraryToken(v):
 		return classToken
-	case namesHostPID(v, ':') || namesHostPID(v, '|') || namesHostPID(v, '/'):
+	case hasHostPID(v):
 		return classHostPID
 	case strings.ContainsAny(v, "\n\r\x00<>"):
 		return classNone
@@ -159,13 +160,27 @@ func describe(h *Holder, text string) (fence string) {
 	if name, at, ok := strings.Cut(text, "@"); ok && name != "" {
 		who = at
 	}
-	for _, sep := range [...]byte{':', '|', '/'} {
-		if host, pid, ok := hostPID(who, sep); ok && !strings.ContainsAny(host, ":|/") {
-			h.Host, h.PID = host, pid
-			return ""
-		}
+	if host, pid, ok := anyHostPID(who); ok {
+		h.Host, h.PID = host, pid
 	}
 	return ""
+}
+
+// anyHostPID reads "web-1:4242" with any of the usual separators. A word alone
+// is no host: user:17 is somebody else's name.
+func anyHostPID(s string) (host string, pid int64, ok bool) {
+	for _, sep := range [...]byte{':', '|', '/'} {
+		host, pid, ok = hostPID(s, sep)
+		if ok && !strings.ContainsAny(host, ":|/") && (host == "localhost" || strings.ContainsAny(host, "-.0123456789")) {
+			return host, pid, true
+		}
+	}
+	return "", 0, false
+}
+
+func hasHostPID(s string) bool {
+	_, _, ok := anyHostPID(s)
+	return ok
 }
 
 // describeJSON reads the fields of a record that is not too large.

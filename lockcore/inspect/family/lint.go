@@ -29,7 +29,7 @@ func lint(f *Found, facts *Facts, r *Reading) []Warning {
 	var out []Warning
 	add := func(code, text string) { out = append(out, Warning{code, text}) }
 	lintExpiry(facts, r, add)
-	if r.State == Lapsed && !slices.ContainsFunc(r.Warnings, func(w Warning) bool { return w.Code == DeadlinePassed }) {
+	if r.State == Lapsed && !r.Deadline.IsZero() && !slices.ContainsFunc(r.Warnings, func(w Warning) bool { return w.Code == DeadlinePassed }) {
 		add(DeadlinePassed, "its time is over: its own library would ignore it and let the next one in")
 	}
 	if r.Weak && r.State == Held && len(r.Holders) == 1 && r.Holders[0].ID == "" {
@@ -39,7 +39,7 @@ func lint(f *Found, facts *Facts, r *Reading) []Warning {
 		add(WrongType, "the key is "+article(m.Type)+", which "+f.Family.Label+" does not use here: its calls will fail")
 	}
 	if len(f.Rivals) > 0 {
-		add(SharedName, "other families claim this key too: "+strings.Join(f.Rivals, ", "))
+		add(SharedName, "keys of another library belong to a lock of this name too: "+strings.Join(f.Rivals, ", "))
 	}
 	lintFence(facts, r, add)
 	return out
@@ -58,7 +58,7 @@ func lintExpiry(facts *Facts, r *Reading, add func(code, text string)) {
 	case r.ByDesign:
 		add(NoExpiryDesign, "its library sets no expiry: if the holder dies, it stays until somebody releases it")
 	default:
-		add(NoExpiry, "it has no expiry, though its library usually sets one: if the holder dies, it stays until somebody releases it")
+		add(NoExpiry, "it has no expiry: if the holder dies, it stays until somebody releases it")
 	}
 }
 

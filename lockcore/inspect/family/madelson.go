@@ -62,7 +62,14 @@ func madelsonMatch(s *Sample) []Claim {
 		if base, ok := strings.CutSuffix(s.Key, madelsonWriter); ok && waiting {
 			return partOf(base+madelsonReaders, Certain, "a writer that waits for the readers")
 		}
-		return sure("<machine>_<process>_<32 hex>")
+		const why = "<machine>_<process>_<32 hex>"
+		switch {
+		case waiting, s.PTTL > 0 && s.PTTL <= hour, SmellsLikeLock(s.Key):
+			return sure(why)
+		case nameHint(s.Key) == neutral:
+			return likely(why)
+		}
+		return possibly(why)
 	}
 	for _, p := range s.Pairs {
 		if _, _, ok := madelsonID(p.A); !ok {

@@ -89,7 +89,7 @@ func upper(c byte) bool { return c >= 'A' && c <= 'Z' }
 const longestWord = 16
 
 func wordKind(word string) (hint, Kind) {
-	if len(word) < 3 || len(word) > longestWord {
+	if len(word) < 2 || len(word) > longestWord {
 		return neutral, ""
 	}
 	var buf [longestWord]byte
@@ -107,7 +107,7 @@ func wordKind(word string) (hint, Kind) {
 		return lockish, Lease
 	case "semaphore", "semaphores":
 		return lockish, Semaphore
-	case "session", "sessions", "sess", "csrf", "xsrf", "nonce", "otp", "etag", "checksum", "hash", "sha", "password",
+	case "session", "sessions", "sess", "csrf", "xsrf", "nonce", "otp", "etag", "checksum", "hash", "sha", "md", "password",
 		"passwd", "verify", "verification", "invite", "apikey", "secret", "cookie", "cookies", "refresh", "oauth", "jwt",
 		"signature", "fingerprint", "token", "tokens", "idempotency", "dedupe", "dedup", "ratelimit", "limiter", "cart",
 		"captcha", "avatar", "cache", "cached":

@@ -45,9 +45,9 @@ func (f *Found) Read(facts *Facts) Reading {
 			break
 		}
 		if facts.Claim = o.Claim; !o.Claim.Companion || facts.Main.Type == None {
-			r = o.Family.Decode(facts)
-			o.others = nil
+			o.Rivals, o.others = append(o.Rivals, f.Family.ID), nil
 			*f = o
+			r = f.Family.Decode(facts)
 		}
 	}
 	if r.NoRow {

@@ -198,7 +198,7 @@ func redissonReads(c Claim, main *Sample) Reads {
 			Keys:     []string{redissonPermits(lock)},
 			Channels: []string{redissonName(redissonSemChan, lock), redissonCDLChan + "{" + lock + "}"},
 		}
-	case None:
+	default:
 		r := Reads{
 			Keys: []string{redissonName(redissonQueue, lock), redissonName(redissonTimeout, lock), redissonPermits(lock)},
 			Channels: []string{redissonName(redissonChannel, lock), redissonName(redissonRWChan, lock),
@@ -209,7 +209,6 @@ func redissonReads(c Claim, main *Sample) Reads {
 		}
 		return r
 	}
-	return Reads{}
 }
 
 func redissonDecode(f *Facts) Reading {
@@ -219,7 +218,9 @@ func redissonDecode(f *Facts) Reading {
 	case f.Main.Type == String:
 		return redissonDecodeCounter(f)
 	case f.Main.Type != Hash:
-		return Reading{NoRow: true}
+		r := redissonDecodeOrphan(f)
+		r.warn(WrongType, "waiters queue for a lock at this key, but the key is "+article(f.Main.Type)+": their calls fail")
+		return r
 	}
 	if _, rw := f.Main.Get("mode"); rw {
 		return redissonDecodeRW(f)
