@@ -11,16 +11,17 @@ const (
 	Top      ID = "move.top"
 	Bottom   ID = "move.bottom"
 
-	OpenDetail  ID = "detail.open"
-	Filter      ID = "filter.open"
-	ClearFilter ID = "filter.clear"
-	SortMenu    ID = "sort.menu"
-	SortReverse ID = "sort.reverse"
-	Wide        ID = "view.wide"
-	Freeze      ID = "view.freeze"
-	Refresh     ID = "view.refresh"
-	Copy        ID = "copy.key"
-	OpenRelease ID = "release.open"
+	OpenDetail   ID = "detail.open"
+	Filter       ID = "filter.open"
+	ClearFilter  ID = "filter.clear"
+	SortMenu     ID = "sort.menu"
+	SortReverse  ID = "sort.reverse"
+	Wide         ID = "view.wide"
+	Freeze       ID = "view.freeze"
+	Refresh      ID = "view.refresh"
+	Copy         ID = "copy.key"
+	CopyCommands ID = "copy.commands"
+	OpenRelease  ID = "release.open"
 
 	Next    ID = "focus.next"
 	Prev    ID = "focus.previous"
@@ -50,20 +51,22 @@ func listBindings() []Binding {
 	return []Binding{
 		{ID: OpenDetail, Keys: []string{"enter", "d"}, Hint: "details", In: []Scope{List},
 			Help: "everything that is known about the lock under the cursor"},
-		{ID: OpenRelease, Keys: []string{"u"}, Hint: "release…", In: []Scope{List, Detail}, Dangerous: true,
+		{ID: OpenRelease, Keys: []string{"u"}, Hint: "release", In: []Scope{List, Detail}, Dangerous: true,
 			Help: "review and release: opens a panel, changes nothing yet"},
 		{ID: Filter, Keys: []string{"/"}, Hint: "filter", In: []Scope{List},
 			Help: "show only what contains a text; !text shows what does not"},
 		{ID: ClearFilter, Keys: []string{"esc"}, In: []Scope{List}, Help: "clear the filter"},
 		{ID: SortMenu, Keys: []string{"o"}, Hint: "sort", In: []Scope{List}, Help: "choose the order of the rows"},
 		{ID: SortReverse, Keys: []string{"O"}, In: []Scope{List}, Help: "reverse the order"},
-		{ID: Wide, Keys: []string{"w"}, Hint: "columns", In: []Scope{List},
+		{ID: Wide, Keys: []string{"w"}, Hint: "wide", In: []Scope{List},
 			Help: "other columns: the library, the state, who waits"},
 		{ID: Freeze, Keys: []string{"p"}, Hint: "freeze", In: []Scope{List},
 			Help: "hold the screen still, and let it go on"},
-		{ID: Refresh, Keys: []string{"r", "ctrl+r"}, In: []Scope{List, Detail}, Help: "ask the server now"},
+		{ID: Refresh, Keys: []string{"r", "ctrl+r"}, In: []Scope{List, Detail, Release}, Help: "ask the server now"},
 		{ID: Copy, Keys: []string{"y"}, In: []Scope{List, Detail, Release},
 			Help: "copy the key to the clipboard (by the terminal, OSC 52)"},
+		{ID: CopyCommands, Keys: []string{"Y"}, In: []Scope{List, Detail, Release},
+			Help: "copy the commands of a release, as one would paste them into a shell"},
 		{ID: Up, Keys: []string{"up", "k"}, In: scrolls, Help: "up"},
 		{ID: Down, Keys: []string{"down", "j"}, In: scrolls, Help: "down"},
 		{ID: PageUp, Keys: []string{"pgup"}, In: rows, Help: "a page up"},

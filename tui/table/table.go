@@ -125,12 +125,22 @@ type Table struct {
 	// Mark is the text before the row under the cursor and before all others;
 	// both must be equally wide.
 	Mark, NoMark string
+	// Flag, if not nil, is one cell between the mark and row i, and a space.
+	Flag func(i int) string
+}
+
+// gutter is how wide what stands before the first column is.
+func (t Table) gutter() int {
+	if t.Flag == nil {
+		return theme.Width(t.Mark)
+	}
+	return theme.Width(t.Mark) + 2
 }
 
 // Widths shares out a line of w cells: the width of each column, 0 for those
 // that had to go. Columns are one space apart.
 func (t Table) Widths(w int) []int {
-	w -= theme.Width(t.Mark)
+	w -= t.gutter()
 	shown := make([]bool, len(t.Columns))
 	for i := range shown {
 		shown[i] = true
@@ -215,7 +225,7 @@ func canGrow(c Column, width int) bool {
 // ordered by, -1 for none; mark stands behind its title.
 func (t Table) Header(w, sorted int, mark string) string {
 	var b strings.Builder
-	b.WriteString(strings.Repeat(" ", theme.Width(t.Mark)))
+	b.WriteString(strings.Repeat(" ", t.gutter()))
 	first := true
 	for i, width := range t.Widths(w) {
 		if width == 0 {
@@ -240,17 +250,21 @@ func (t Table) Lines(rows Rows, s State, w, height int) []string {
 	last := min(rows.Len(), s.top+height)
 	lines := make([]string, 0, max(0, last-s.top))
 	for i := s.top; i < last; i++ {
-		lines = append(lines, t.line(rows.Row(i, widths), widths, i == s.cursor, w))
+		flag := ""
+		if t.Flag != nil {
+			flag = t.Flag(i) + " "
+		}
+		lines = append(lines, t.line(flag, rows.Row(i, widths), widths, i == s.cursor, w))
 	}
 	return lines
 }
 
-func (t Table) line(cells []Cell, widths []int, current bool, w int) string {
+func (t Table) line(flag string, cells []Cell, widths []int, current bool, w int) string {
 	var b strings.Builder
 	if current {
-		b.WriteString(t.Mark)
+		b.WriteString(t.Mark + theme.Strip(flag))
 	} else {
-		b.WriteString(t.NoMark)
+		b.WriteString(t.NoMark + flag)
 	}
 	first := true
 	for i, width := range widths {

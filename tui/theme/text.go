@@ -58,12 +58,16 @@ func PadLeft(s string, w int) string {
 	return s
 }
 
-// Wrap breaks s into lines of at most w cells, between words where it can.
+// Wrap breaks s, which has no escape sequences, into lines of at most w cells:
+// between words where it can, but not at hyphens, which holders' ids have. An
+// empty s has no lines.
 func Wrap(s string, w int) []string {
-	if w <= 0 {
+	if w <= 0 || s == "" {
 		return nil
 	}
-	return strings.Split(ansi.Wrap(s, w, ""), "\n")
+	const hyphen = "\ue000" // private use: escaped text never has it
+	s = ansi.Wrap(strings.ReplaceAll(s, "-", hyphen), w, "")
+	return strings.Split(strings.ReplaceAll(s, hyphen, "-"), "\n")
 }
 
 // Strip removes escape sequences, for tests and plain output.

@@ -42,6 +42,7 @@ const (
 type Theme struct {
 	Depth Depth
 
+	Text   Paint // nothing special
 	Title  Paint // the program's name, headings
 	Strong Paint // what the eye should find first
 	Muted  Paint // what can be passed over

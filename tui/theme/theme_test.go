@@ -101,6 +101,18 @@ func TestCut(t *testing.T) {
 	}
 }
 
+func TestWrapKeepsIDsWhole(t *testing.T) {
+	got := Wrap("held by a650cdea-f2ab-43d2-9bd3-0c4a2d5726ea:82 now", 40)
+	if want := "held by|a650cdea-f2ab-43d2-9bd3-0c4a2d5726ea:82|now"; strings.Join(got, "|") != want {
+		t.Errorf("wrapped as %q", got)
+	}
+	for _, line := range Wrap(strings.Repeat("x", 100), 30) {
+		if Width(line) > 30 {
+			t.Errorf("a word that is too long makes a line of %d cells", Width(line))
+		}
+	}
+}
+
 func TestBar(t *testing.T) {
 	th := New(Plain, true)
 	for _, c := range []struct {

@@ -1,0 +1,267 @@
+package tui
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"fencepost/keymap"
+	"fencepost/lockcore/inspect"
+	"fencepost/tui/theme"
+)
+
+// The smallest screen that anything can be read on.
+const (
+	minWidth  = 60
+	minHeight = 12
+)
+
+// The lines around the body: two above, two below.
+const (
+	headLines = 2
+	footLines = 2
+)
+
+func (m root) bodyHeight() int { return m.height - headLines - footLines }
+
+// draw puts the screen together: exactly height lines, none wider than width,
+// because Bubble Tea cuts what is too long from the top.
+func (m root) draw() string {
+	if m.width < minWidth || m.height < minHeight {
+		return m.tooSmall()
+	}
+	lines := m.head()
+	switch m.front() {
+	case atDetail:
+		lines = append(lines, m.detailBody()...)
+	case atRelease:
+		lines = append(lines, m.releaseBody()...)
+	case atHelp:
+		lines = append(lines, m.helpBody()...)
+	case atSort:
+		lines = append(lines, m.sortBody()...)
+	default:
+		lines = append(lines, m.listBody()...)
+	}
+	bottom := m.height - footLines
+	for len(lines) < bottom {
+		lines = append(lines, "")
+	}
+	lines = append(lines[:bottom], m.foot()...)
+	for i, line := range lines {
+		lines[i] = m.theme.Glyph.Cut(line, m.width)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (m root) tooSmall() string {
+	text := fmt.Sprintf("fencepost needs a terminal of %dx%d; this one is %dx%d", minWidth, minHeight, m.width, m.height)
+	lines := theme.Wrap(text, m.width)
+	return strings.Join(lines[:min(len(lines), m.height)], "\n")
+}
+
+// head is what stands above every screen: what this is, and how true it is.
+func (m root) head() []string {
+	left := " " + m.theme.Title.Wrap("fencepost") + "  " + m.badge() + m.targetWords()
+	return []string{m.sides(left, m.linkWords()+" "), m.secondLine()}
+}
+
+// sides puts one text left and one right; where both do not fit the left one is
+// cut.
+func (m root) sides(left, right string) string {
+	room := m.width - theme.Width(right)
+	left = m.theme.Glyph.Cut(left, room-1)
+	return theme.Pad(left, room) + right
+}
+
+// badge names the environment, in words and not by colour alone.
+func (m root) badge() string {
+	th := m.theme
+	switch {
+	case m.server.Sandbox:
+		return th.BadgeSandbox.Wrap(" SANDBOX ") + "  "
+	case m.server.Guarded:
+		name := cmp.Or(m.server.Env, "guarded")
+		return th.BadgeProd.Wrap(" "+strings.ToUpper(name)+", "+m.armedWords()+" ") + "  "
+	case m.server.Env != "":
+		return th.BadgeEnv.Wrap(" "+m.server.Env+" ") + "  "
+	}
+	return ""
+}
+
+// targetWords name the server.
+func (m root) targetWords() string {
+	s := m.server
+	if s.Sandbox {
+		return "a Redis inside this program"
+	}
+	parts := []string{s.Name}
+	if s.Role != "" {
+		role := s.Role
+		if role != "master" {
+			role = m.theme.Warn.Wrap(strings.ToUpper(role))
+		}
+		parts = append(parts, role)
+	}
+	if s.Mode != "" && s.Mode != "single" {
+		parts = append(parts, s.Mode)
+	}
+	if s.Version != "" {
+		parts = append(parts, s.Version)
+	}
+	if s.ReadOnly != "" {
+		parts = append(parts, m.theme.Warn.Wrap("READ-ONLY"))
+	}
+	return strings.Join(parts, " "+m.theme.Glyph.Dot+" ")
+}
+
+// armedWords say whether releases are possible, and for how long.
+func (m root) armedWords() string {
+	if left := m.armed.Sub(m.now); left > 0 {
+		return fmt.Sprintf("ARMED %02d:%02d", int(left.Minutes()), int(left.Seconds())%60)
+	}
+	return "not armed"
+}
+
+// linkWords say how fresh the screen is. A lost server shows at once.
+func (m root) linkWords() string {
+	l, th := m.feed.link, m.theme
+	switch {
+	case !l.lost.IsZero() && l.ever:
+		return th.BadgeLost.Wrap(" NO ANSWER for " + coarse(m.now.Sub(l.lost)) + " ")
+	case !l.lost.IsZero():
+		return th.BadgeLost.Wrap(" NO ANSWER ")
+	case !m.list.frozen.IsZero():
+		return th.BadgeLost.Wrap(" FROZEN for " + coarse(m.now.Sub(m.list.frozen)) + " ")
+	case !l.ever:
+		return "asking" + th.Glyph.Ellipsis
+	case m.now.Sub(l.answered) > staleAfter:
+		return th.Warn.Wrap("answered " + coarse(m.now.Sub(l.answered)) + " ago")
+	}
+	return th.Good.Wrap("live") + th.Muted.Wrap(", asked every second")
+}
+
+// secondLine is the coverage, so that an empty list can be believed, or why the
+// server does not answer.
+func (m root) secondLine() string {
+	if l := m.feed.link; !l.lost.IsZero() {
+		wait := max(0, m.feed.nextRefresh.Sub(m.now))
+		return " " + m.theme.Warn.Wrap(fmt.Sprintf("%s; next try in %s (r: now)", l.why, coarse(wait)))
+	}
+	parts := []string{m.countWords()}
+	parts = append(parts, m.coverageWords()...)
+	return m.theme.Muted.Wrap(" " + strings.Join(parts, " "+m.theme.Glyph.Dot+" "))
+}
+
+func (m root) countWords() string {
+	if m.list.filter.String() != "" {
+		return fmt.Sprintf("filter %q: %d of %s (Esc clears)", m.list.filter.String(), len(m.list.rows), plural(m.list.total, "lock"))
+	}
+	return plural(m.list.total, "lock")
+}
+
+// coverageWords say what was looked at.
+func (m root) coverageWords() []string {
+	c := m.feed.coverage
+	if m.feed.scan.running && m.feed.scanned.IsZero() {
+		c = m.feed.scan.now
+		return []string{fmt.Sprintf("looking: %s of about %s keys", thousands(c.Scanned), thousands(max(c.Keyspace, c.Scanned)))}
+	}
+	if c.Nodes == 0 {
+		return nil
+	}
+	parts := []string{thousands(c.Scanned) + " keys, all looked at"}
+	if c.Depth == inspect.ByName {
+		parts[0] = thousands(c.Scanned) + " keys, looked at by name"
+	}
+	if len(c.Match) > 0 && !(len(c.Match) == 1 && c.Match[0] == "*") {
+		parts = append(parts, "only "+strings.Join(c.Match, " "))
+	}
+	if len(c.DBs) > 0 {
+		parts = append(parts, "db "+numbers(c.DBs))
+	}
+	if len(c.OtherDBs) > 0 {
+		parts = append(parts, "db "+numbers(c.OtherDBs)+" not looked at")
+	}
+	if c.Nodes > 1 {
+		parts = append(parts, fmt.Sprintf("%d of %d nodes", c.NodesScanned, c.Nodes))
+	}
+	if c.PossibleHidden > 0 {
+		parts = append(parts, fmt.Sprintf("%d doubtful hidden", c.PossibleHidden))
+	}
+	if !c.Complete {
+		parts = append(parts, "INCOMPLETE")
+	}
+	return append(parts, c.Errors...)
+}
+
+func numbers(list []int) string {
+	out := make([]string, len(list))
+	for i, n := range list {
+		out[i] = strconv.Itoa(n)
+	}
+	return strings.Join(out, ",")
+}
+
+// thousands writes a number in groups of three.
+func thousands(n int64) string {
+	text := strconv.FormatInt(n, 10)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+// foot is the notice and the keys.
+func (m root) foot() []string { return []string{m.noticeLine(), m.hintLine()} }
+
+func (m root) noticeLine() string {
+	if f, ok := m.input(); ok && m.front() == atList {
+		return " filter: " + f.view(m.theme, m.width-12)
+	}
+	n := m.notice
+	switch n.tone {
+	case bad:
+		return " " + m.theme.Danger.Wrap(n.text)
+	case warn:
+		return " " + m.theme.Warn.Wrap(n.text)
+	}
+	if n.text == "" {
+		return m.welcome()
+	}
+	return " " + n.text
+}
+
+// welcomeFor is how long a newcomer is told what to do first.
+const welcomeFor = 2 * time.Minute
+
+// welcome says what to do first, to those who started without a server.
+func (m root) welcome() string {
+	if !m.server.Sandbox || m.front() != atList || m.now.Sub(m.started) > welcomeFor {
+		return ""
+	}
+	first, _ := m.keys.Get(keymap.OpenRelease)
+	return m.theme.Muted.Wrap(" These locks are here to try things on; nothing is real. Press " + first.Names() + " to release one.")
+}
+
+// hintLine shows the keys of this place, as many as fit; help comes last and is
+// always there.
+func (m root) hintLine() string {
+	hints := m.keys.Hints(m.scope())
+	var parts []string
+	for _, b := range hints {
+		parts = append(parts, m.theme.Key.Wrap(keymap.Name(b.Keys[0]))+" "+b.Hint)
+	}
+	line := " " + strings.Join(parts, "  ")
+	for keep := 2; len(parts) > keep && theme.Width(line) > m.width; { // the last two are quit or back, and help
+		parts = append(parts[:len(parts)-keep-1], parts[len(parts)-keep:]...)
+		line = " " + strings.Join(parts, "  ")
+	}
+	return line
+}
+
+func (m root) rule() string {
+	return m.theme.Rule.Wrap(strings.Repeat(m.theme.Glyph.Rule, m.width))
+}

@@ -1,0 +1,167 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"fencepost/keymap"
+	"fencepost/lockcore/inspect"
+	"fencepost/lockcore/inspect/family"
+	"fencepost/lockcore/wire"
+	"fencepost/tui/theme"
+)
+
+var update = flag.Bool("update", false, "write the golden screens anew")
+
+// golden compares a screen with testdata/golden, without escapes and spaces at
+// line ends. What is random is masked.
+func golden(t *testing.T, name, view string) {
+	t.Helper()
+	got := receipts.ReplaceAllString(plainText(view), "receipt:XXXXXXXXXXXXXXXXXXXXXXXXXX") + "\n"
+	path := filepath.Join("..", "testdata", "golden", name+".txt")
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v (go test ./tui -update writes it)", err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs; go test ./tui -update writes it anew. Got:\n%s\nwant:\n%s", path, got, want)
+	}
+}
+
+var receipts = regexp.MustCompile(`receipt:[A-Z2-7]{26}`)
+
+// noon is the moment of all direct tests.
+var noon = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+
+// direct is a console without a program: messages are put into Update by hand.
+type direct struct{ m root }
+
+func newDirect(width, height int, change ...func(*Options)) *direct {
+	o := Options{
+		Inspector: inspect.New(), Theme: theme.New(theme.Plain, true), Keys: keymap.Default(), Crash: &Crash{},
+		Server: Server{Name: "127.0.0.1:6379", Role: "master", Mode: "single", Version: "redis 7.0.15"},
+	}
+	for _, c := range change {
+		c(&o)
+	}
+	d := &direct{newRoot(context.Background(), o, func(string) error { return nil })}
+	d.m.now, d.m.started = noon, noon.Add(-3*time.Minute)
+	d.send(tea.WindowSizeMsg{Width: width, Height: height})
+	return d
+}
+
+func (d *direct) send(msgs ...tea.Msg) *direct {
+	for _, msg := range msgs {
+		next, _ := d.m.Update(msg)
+		d.m = next.(root)
+	}
+	return d
+}
+
+func (d *direct) keys(names ...string) *direct {
+	for _, n := range names {
+		d.send(press(n))
+	}
+	return d
+}
+
+// found puts locks on the screen, as a walk that ended just now does.
+func (d *direct) found(locks ...inspect.Lock) *direct {
+	cov := inspect.Coverage{Match: []string{"*"}, DBs: []int{0}, Depth: inspect.Deep, Scanned: 1234567, Keyspace: 1234567,
+		Nodes: 1, NodesScanned: 1, Complete: true, PossibleHidden: 3}
+	return d.send(scanMsg{found: locks, coverage: cov, done: true, at: d.m.now})
+}
+
+func (d *direct) view() string { return d.m.View() }
+
+// someLocks are of every kind that a row can be.
+func someLocks() []inspect.Lock {
+	at := noon.Add(-200 * time.Millisecond)
+	lock := func(key, fam string, k family.Kind, ttl int64, ids ...string) inspect.Lock {
+		l := inspect.Lock{Node: "127.0.0.1:6379", Key: wire.Raw(key), Resource: wire.Raw(key), Family: fam, Label: fam, Kind: k,
+			Confidence: family.Certain, Type: family.String, State: family.Held, TTL: ttl, Persistent: ttl < 0,
+			SampledAt: at, Uncertainty: time.Millisecond}
+		if ttl >= 0 {
+			l.Deadline = at.Add(time.Duration(ttl) * time.Millisecond)
+		}
+		for _, id := range ids {
+			l.Holders = append(l.Holders, family.Holder{ID: wire.Raw(id), Count: 1})
+		}
+		return l
+	}
+	redisson := lock("order:4711", "redisson", family.Mutex, 29950, "8743c9c0-0795-4907-87fd-6c719a6b4586:38")
+	redisson.Holders[0].Count, redisson.Holders[0].Label = 2, "thread 38"
+	redisson.Waiters = &family.Waiters{Count: 2, How: "pubsub"}
+	redisson.Fence = "34"
+	redisson.Companions = []wire.Raw{"redisson_lock_token:{order:4711}"}
+	lost := lock("lock:servicebook.emit", "python-redis-lock", family.Mutex, -1, "GxwErhZvp2QmLvacHpVgjGjA")
+	lost.Warnings = []family.Warning{{Code: "no-expiry", Text: "it has no expiry; if its holder dies, it stays until somebody releases it"}}
+	shed := lock("job-lock:default:dailyReport", "shedlock", family.Lease, 543210, "ADDED:2026-11-30T11:59:00.000Z@web-1.example.org:9c")
+	shed.Holders[0].Host, shed.Holders[0].Since = "web-1.example.org", noon.Add(-time.Minute)
+	units := lock("report/lock:123", "unknown", family.Mutex, 19999999845000, "owner")
+	units.Confidence, units.Candidates = family.Likely, []string{"home-grown"}
+	units.Deadline = at.Add(290 * 365 * 24 * time.Hour)
+	units.Warnings = []family.Warning{{Code: "endless", Text: "its TTL is 634 years: a mistake of units"}}
+	stale := lock("RedisMutex:cleanup", "redis-mutex", family.Mutex, -1)
+	stale.State, stale.Deadline = family.Lapsed, noon.Add(-12*time.Minute)
+	readers := lock("catalog", "redisson", family.RWLock, 8400, "1ff31903-128b-42f2-8384-c34281ee02f2:7", "b893b79b-b42d-438f-9efa-300a2c244c1e:1")
+	evil := lock("lock:\x1b]0;PWNED\x07\x1b[2J", "unknown", family.Mutex, 600000, "\x1b]52;c;cm0gLXJmIH4=\x07tok")
+	soon := lock("invoice:2024-11", "redsync", family.Mutex, 840, "uuwXUfc+QzqZ5tab/h20Eg==")
+	korean := lock("주문:결제:락", "redis-py", family.Semaphore, 45000, "eb578a64ec8e11f1bb3202fc00000001")
+	return []inspect.Lock{redisson, lost, shed, units, stale, readers, evil, soon, korean}
+}
+
+func TestGoldenList(t *testing.T) {
+	golden(t, "list-80x24", newDirect(80, 24).found(someLocks()...).view())
+	golden(t, "list-120x40", newDirect(120, 40).found(someLocks()...).view())
+	golden(t, "list-80x24-wide", newDirect(80, 24).found(someLocks()...).keys("w").view())
+	golden(t, "list-60x12", newDirect(60, 12).found(someLocks()...).view())
+}
+
+func TestGoldenFilterAndSort(t *testing.T) {
+	d := newDirect(80, 24).found(someLocks()...).keys("/", "o", "r", "d", "e", "r")
+	golden(t, "filter-typing", d.view())
+	golden(t, "filter-kept", d.keys("enter").view())
+	golden(t, "filter-inverse", d.keys("esc", "/", "!", "l", "o", "c", "k", "enter").view())
+	golden(t, "sort-menu", d.keys("esc", "o", "down", "down").view())
+	golden(t, "sorted-by-time", d.keys("enter").view())
+}
+
+func TestGoldenDetailHelpAndSmall(t *testing.T) {
+	d := newDirect(80, 24).found(someLocks()...).keys("/", "4", "7", "1", "1", "enter")
+	golden(t, "detail-80x24", d.keys("enter").view())
+	golden(t, "help-120x40", newDirect(120, 40).found(someLocks()...).keys("?").view())
+	golden(t, "too-small", newDirect(50, 10).found(someLocks()...).view())
+	golden(t, "empty", newDirect(80, 24).found().view())
+}
+
+// A server that is lost shows at once; rows keep their last facts with their
+// age, and nothing counts on as if it were known.
+func TestGoldenServerLost(t *testing.T) {
+	d := newDirect(80, 24).found(someLocks()...)
+	d.m.now = noon.Add(time.Second)
+	d.m.feed.pending = 7
+	d.send(refreshMsg{question: 7, err: errors.New("dial tcp 127.0.0.1:6379: connect: connection refused"), at: noon.Add(time.Second)})
+	d.m.now = noon.Add(15 * time.Second)
+	golden(t, "lost-80x24", d.view())
+	if strings.Contains(d.view(), "due, asking") {
+		t.Error("a countdown went on without a server")
+	}
+}

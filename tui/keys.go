@@ -1,0 +1,137 @@
+package tui
+
+import (
+	"strings"
+	"unicode"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"fencepost/keymap"
+)
+
+// typed takes what came from the keyboard.
+//
+// v1: what was read together comes as one message: "jjj" is one KeyMsg that no
+// binding matches. It is replayed rune by rune, but what was typed before a
+// dialog was drawn is dropped, and a paste is never taken for keys.
+func (m root) typed(msg tea.KeyMsg) (root, tea.Cmd) {
+	if msg.Type != tea.KeyRunes || (len(msg.Runes) < 2 && !msg.Paste) {
+		return m.key(msg.String())
+	}
+	if f, ok := m.input(); ok {
+		return m.setInput(f.insert(clean(msg.Runes)))
+	}
+	if msg.Paste {
+		return m.say(warn, "that was a paste; it was ignored, because here it would act as keys"), nil
+	}
+	var cmds []tea.Cmd
+	where := m.front()
+	for _, r := range msg.Runes {
+		next, cmd := m.key(string(r))
+		m, cmds = next, append(cmds, cmd)
+		if m.front() != where && m.front() == atRelease {
+			break
+		}
+	}
+	return m, tea.Batch(cmds...)
+}
+
+// clean turns pasted text into one line without control characters.
+func clean(runes []rune) []rune {
+	out := make([]rune, 0, min(len(runes), maxInput))
+	for _, r := range runes {
+		switch {
+		case len(out) >= maxInput:
+			return out
+		case unicode.IsPrint(r) && !unicode.Is(unicode.Cf, r):
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// scope is where the front screen's keys are looked up.
+func (m root) scope() keymap.Scope {
+	if _, ok := m.input(); ok {
+		return keymap.Input
+	}
+	switch m.front() {
+	case atDetail:
+		return keymap.Detail
+	case atRelease:
+		return keymap.Release
+	case atHelp:
+		return keymap.Help
+	case atSort:
+		return keymap.Sort
+	}
+	return keymap.List
+}
+
+// key does what one key means here.
+func (m root) key(name string) (root, tea.Cmd) {
+	if f, ok := m.input(); ok {
+		if next, used := f.key(m.keys, name); used {
+			return m.setInput(next)
+		}
+	}
+	id, ok := m.keys.Match(m.scope(), name)
+	if !ok {
+		return m, nil
+	}
+	switch id {
+	case keymap.Abort:
+		return m, tea.Interrupt
+	case keymap.Suspend:
+		return m, tea.Suspend
+	case keymap.Quit:
+		return m, tea.Quit
+	case keymap.OpenHelp:
+		if m.front() == atHelp {
+			return m.back(), nil
+		}
+		m.help = newHelp(m)
+		return m.open(atHelp), nil
+	}
+	switch m.front() {
+	case atDetail:
+		return m.detailKey(id)
+	case atRelease:
+		return m.releaseKey(id)
+	case atHelp:
+		return m.helpKey(id)
+	case atSort:
+		return m.sortKey(id)
+	}
+	return m.listKey(id)
+}
+
+// input is the line of text that has the focus, if there is one.
+func (m root) input() (field, bool) {
+	switch {
+	case m.front() == atList && m.list.filtering:
+		return m.list.filter, true
+	case m.front() == atRelease && m.release.typing():
+		return m.release.typed, true
+	}
+	return field{}, false
+}
+
+// setInput puts a changed line back.
+func (m root) setInput(f field) (root, tea.Cmd) {
+	if m.front() == atRelease {
+		return m.releaseTyped(f)
+	}
+	m.list.filter = f
+	m.list = m.list.sync(m)
+	return m, nil
+}
+
+// printable reports whether a key is text that can be typed into a line.
+func printable(name string) (rune, bool) {
+	if name == " " || name == "space" {
+		return ' ', true
+	}
+	runes := []rune(name)
+	return runes[0], len(runes) == 1 && unicode.IsPrint(runes[0]) && !strings.ContainsRune("\t\n", runes[0])
+}

@@ -1,0 +1,278 @@
+package tui
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"fencepost/keymap"
+	"fencepost/lockcore/inspect/family"
+	"fencepost/tui/table"
+	"fencepost/tui/theme"
+)
+
+// list is the first screen: every lock in a row.
+type list struct {
+	rows      []*row // those that show, in order
+	total     int    // how many there are without the filter
+	filter    field
+	filtering bool // the filter is being typed
+	order     order
+	reverse   bool
+	wide      bool
+	table     table.State
+	height    int // lines for rows
+	// The widest key and holder, so that a wide screen wastes no room on them.
+	keyWidth, holderWidth int
+	frozen                time.Time
+	frozenAll             []*row // what was known when the screen was frozen
+}
+
+func newList() list { return list{order: byAttention} }
+
+// order is what the rows are sorted by.
+type order int
+
+const (
+	byAttention order = iota // what needs a look first, then by key
+	byKey
+	byExpiry
+	byHolder
+	byFamily
+	byFence
+	byWaiters
+)
+
+// orders are the choices of the sort menu.
+func orders() []string {
+	return []string{"what needs a look first", "key", "time left", "holder", "library", "fencing token", "waiters"}
+}
+
+// sync puts the rows in order after anything has changed, and keeps the cursor
+// on its lock.
+func (l list) sync(m root) list {
+	l.height = max(1, m.listHeight())
+	all := l.frozenAll
+	if l.frozen.IsZero() {
+		all = shown(m.feed.rows, m.now)
+	}
+	l.total = len(all)
+	l.rows = all
+	if want := l.filter.String(); want != "" {
+		l.rows = slices.DeleteFunc(slices.Clone(all), func(r *row) bool { return !matches(r, want) })
+	}
+	l.rows = slices.Clone(l.rows)
+	l.sortRows()
+	l.keyWidth, l.holderWidth = 0, 0
+	for _, r := range l.rows {
+		l.keyWidth = max(l.keyWidth, theme.Width(r.name()))
+		l.holderWidth = max(l.holderWidth, theme.Width(r.holderCell(m.theme.Glyph, 1<<10)))
+	}
+	l.table = l.table.Sync(tableRows{l.rows, nil}, l.height)
+	return l
+}
+
+// shown are the rows that belong on the screen: those that are there, and those
+// that have just gone.
+func shown(rows map[string]*row, now time.Time) []*row {
+	out := make([]*row, 0, len(rows))
+	for _, r := range rows {
+		if r.gone.IsZero() || now.Sub(r.gone) < goneShown {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// sortRows sorts in place; equal rows stand by key, so that none jumps about.
+func (l list) sortRows() {
+	slices.SortFunc(l.rows, func(a, b *row) int {
+		c := l.order.compare(a, b)
+		if l.reverse {
+			c = -c
+		}
+		return cmp.Or(c, strings.Compare(a.id, b.id))
+	})
+}
+
+func (o order) compare(a, b *row) int {
+	switch o {
+	case byExpiry:
+		return cmp.Compare(expiryRank(a), expiryRank(b))
+	case byHolder:
+		return strings.Compare(holderText(a), holderText(b))
+	case byFamily:
+		return strings.Compare(a.lock.Family, b.lock.Family)
+	case byFence:
+		return cmp.Or(cmp.Compare(len(a.lock.Fence), len(b.lock.Fence)), strings.Compare(a.lock.Fence, b.lock.Fence))
+	case byWaiters:
+		return cmp.Compare(waiterCount(b), waiterCount(a))
+	case byKey:
+		return strings.Compare(a.id, b.id)
+	}
+	return cmp.Compare(attention(a), attention(b))
+}
+
+// expiryRank sorts by the deadline; what has none stands behind all that have.
+func expiryRank(r *row) int64 {
+	if r.lock.Deadline.IsZero() || r.lock.TTL >= practicallyForever {
+		return 1 << 62
+	}
+	return r.lock.Deadline.UnixMilli()
+}
+
+func waiterCount(r *row) int64 {
+	if r.lock.Waiters == nil {
+		return -1
+	}
+	return r.lock.Waiters.Count
+}
+
+// attention puts the rows with a warning before the others.
+func attention(r *row) int {
+	if flagged(r) {
+		return 0
+	}
+	return 1
+}
+
+// flagged reports whether an operator should look at a lock: it has a warning,
+// or its library takes it for free already.
+func flagged(r *row) bool { return len(r.lock.Warnings) > 0 || r.lock.State == family.Lapsed }
+
+// matches reports whether a row contains a text; "!text" turns it round. Case
+// does not matter.
+func matches(r *row, want string) bool {
+	want, not := strings.CutPrefix(strings.ToLower(want), "!")
+	if want == "" {
+		return true
+	}
+	l := &r.lock
+	for _, text := range []string{r.name(), l.Resource.String(), holderText(r), l.Family, l.Label, string(l.Kind), r.stateWords(), l.Fence, r.expiryAt(l.SampledAt)} {
+		if strings.Contains(strings.ToLower(text), want) {
+			return !not
+		}
+	}
+	return not
+}
+
+func holderText(r *row) string {
+	var b strings.Builder
+	for _, h := range r.lock.Holders {
+		b.WriteString(h.ID.String() + " " + h.Label + " " + h.Host + " ")
+	}
+	return b.String()
+}
+
+// current is the row under the cursor.
+func (l list) current() (*row, bool) {
+	if len(l.rows) == 0 {
+		return nil, false
+	}
+	return l.rows[l.table.Cursor()], true
+}
+
+// listKey does what a key means on the list.
+func (m root) listKey(id keymap.ID) (root, tea.Cmd) {
+	l := &m.list
+	if l.filtering {
+		return m.filterKey(id), nil
+	}
+	switch id {
+	case keymap.Filter:
+		l.filtering = true
+	case keymap.ClearFilter:
+		l.filter = field{}
+	case keymap.SortMenu:
+		m.sort.choice = int(l.order)
+		return m.open(atSort), nil
+	case keymap.SortReverse:
+		l.reverse = !l.reverse
+	case keymap.Wide:
+		l.wide = !l.wide
+	case keymap.Freeze:
+		m = m.freeze()
+	case keymap.Refresh:
+		return m.askNow()
+	case keymap.OpenDetail, keymap.OpenRelease, keymap.Copy, keymap.CopyCommands:
+		return m.rowKey(id)
+	default:
+		l.table = moved(l.table, id, tableRows{l.rows, nil}, l.height)
+		return m, nil
+	}
+	m.list = m.list.sync(m)
+	return m, nil
+}
+
+func (m root) filterKey(id keymap.ID) root {
+	if id == keymap.Abandon {
+		m.list.filter = field{}
+	}
+	m.list.filtering = false
+	m.list = m.list.sync(m)
+	return m
+}
+
+// rowKey does what a key means for the lock under the cursor.
+func (m root) rowKey(id keymap.ID) (root, tea.Cmd) {
+	r, ok := m.list.current()
+	if !ok {
+		return m.say(fine, "there is no lock here to choose"), nil
+	}
+	switch id {
+	case keymap.OpenDetail:
+		return m.openDetail(r), nil
+	case keymap.OpenRelease:
+		return m.openRelease(r)
+	case keymap.CopyCommands:
+		return m.copyCommands(r)
+	}
+	return m, m.copyText("the key "+r.lock.Key.String(), string(r.lock.Key))
+}
+
+// moved moves a cursor.
+func moved(s table.State, id keymap.ID, rows table.Rows, height int) table.State {
+	switch id {
+	case keymap.Up:
+		return s.Move(rows, -1, height)
+	case keymap.Down:
+		return s.Move(rows, 1, height)
+	case keymap.PageUp:
+		return s.Move(rows, -height, height)
+	case keymap.PageDown:
+		return s.Move(rows, height, height)
+	case keymap.HalfUp:
+		return s.Move(rows, -height/2, height)
+	case keymap.HalfDown:
+		return s.Move(rows, height/2, height)
+	case keymap.Top:
+		return s.To(rows, 0, height)
+	case keymap.Bottom:
+		return s.To(rows, rows.Len()-1, height)
+	}
+	return s
+}
+
+// freeze holds the screen still, or lets it go on. Facts are gathered all the
+// while.
+func (m root) freeze() root {
+	if !m.list.frozen.IsZero() {
+		m.list.frozen, m.list.frozenAll = time.Time{}, nil
+		return m
+	}
+	m.list.frozen, m.list.frozenAll = m.now, shown(m.feed.rows, m.now)
+	return m
+}
+
+// askNow asks the server at once, also while it is thought to be lost. A
+// question that has been under way for a while is given up.
+func (m root) askNow() (root, tea.Cmd) {
+	if m.feed.pending != 0 && m.now.Sub(m.feed.askedAt) < time.Second {
+		return m, nil
+	}
+	m.feed.scan.next = m.now
+	return m.ask()
+}

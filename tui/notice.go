@@ -1,0 +1,46 @@
+package tui
+
+import (
+	"strings"
+	"time"
+
+	"fencepost/lockcore/wire"
+)
+
+// tone is how a notice is meant.
+type tone int
+
+const (
+	fine tone = iota
+	warn
+	bad
+)
+
+// notice is the line that says what became of something. A good one fades, a
+// bad one stays until another comes.
+type notice struct {
+	text string
+	tone tone
+	at   time.Time
+}
+
+// noticeLife is how long a notice that is no warning stays.
+const noticeLife = 12 * time.Second
+
+func (m root) say(t tone, text string) root {
+	m.notice = notice{text: text, tone: t, at: m.now}
+	return m
+}
+
+func (n notice) fade(now time.Time) notice {
+	if n.tone == fine && now.Sub(n.at) > noticeLife {
+		return notice{}
+	}
+	return n
+}
+
+// cleanError is an error's text, safe to print on one line, without the name of
+// the package that it comes from.
+func cleanError(err error) string {
+	return wire.Clean(strings.TrimPrefix(err.Error(), "inspect: "))
+}

@@ -1,0 +1,263 @@
+package tui
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// panel is a console with the release panel open over a Redisson lock.
+func panel(b *bench) {
+	b.hold("order:1", redissonA, 50*time.Second)
+	b.pass(10 * time.Second)
+	b.press("u")
+	b.pass(time.Second)
+}
+
+func TestReleaseShowsEverythingAndActsOnce(t *testing.T) {
+	o := empty()
+	o.width, o.height = 120, 40
+	run(t, o, func(b *bench) {
+		panel(b)
+		b.want("Release this lock by force?  Nothing has been done yet.", "order:1", redissonA, "waiting is safer",
+			"consequence", "EVAL <release_hash>", ">[ Cancel ]")
+		b.press("tab")
+		b.want(" [ Cancel ]", ">[ Release ]")
+		b.press("enter")
+		b.pass(200 * time.Millisecond)
+		b.want("RELEASED", redissonA, "Nobody holds it now.")
+		if b.do("EXISTS", "order:1") != int64(0) {
+			t.Error("the lock is still there")
+		}
+		b.press("enter")
+		b.want("RELEASED order:1")
+	})
+}
+
+// Cancel has the focus: Enter alone, and Esc, change nothing.
+func TestCancelIsFocused(t *testing.T) {
+	for _, keys := range [][]string{{"enter"}, {"esc"}, {"tab", "tab", "enter"}, {"tab", "esc"}, {"tab", "shift+tab", "enter"}} {
+		run(t, empty(), func(b *bench) {
+			panel(b)
+			b.press(keys...)
+			b.want("nothing was changed")
+			if b.do("EXISTS", "order:1") != int64(1) {
+				t.Errorf("%v released the lock", keys)
+			}
+		})
+	}
+}
+
+// What was typed before the panel was drawn must not answer it, however it was
+// typed: in one read, key by key, or as a paste.
+func TestTypeAheadIsDropped(t *testing.T) {
+	for name, msgs := range map[string][]tea.Msg{
+		"keys":  {press("u"), press("tab"), press("enter")},
+		"burst": {tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("u\t\r")}, press("tab"), press("enter")},
+		"paste": {paste("u\t\n"), press("tab")},
+	} {
+		run(t, empty(), func(b *bench) {
+			b.hold("order:1", redissonA, 50*time.Second)
+			b.pass(10 * time.Second)
+			for _, msg := range msgs {
+				b.program.Send(msg)
+			}
+			b.pass(2 * time.Second)
+			if b.do("EXISTS", "order:1") != int64(1) {
+				t.Errorf("%s released the lock", name)
+			}
+			b.never("RELEASED", ">[ Release ]")
+		})
+	}
+}
+
+// A lock that changes hands while the panel is open survives: the panel says so
+// and no longer offers the release.
+func TestChangedHandsWhileThePanelIsOpen(t *testing.T) {
+	run(t, empty(), func(b *bench) {
+		panel(b)
+		b.press("tab")
+		b.hold("order:1", redissonB, 50*time.Second)
+		b.pass(1200 * time.Millisecond)
+		b.want("changed hands", redissonB, "Release is off")
+		b.press("tab", "enter")
+		if got := b.do("HEXISTS", "order:1", redissonB); got != int64(1) {
+			t.Error("the new holder's lock was released")
+		}
+		b.press("u")
+		b.pass(time.Second)
+		b.want("holder       "+redissonB, ">[ Cancel ]")
+	})
+}
+
+// Between the last look and the key the lock may change hands: then the script
+// itself refuses.
+func TestChangedHandsBeforeTheScriptRuns(t *testing.T) {
+	run(t, empty(), func(b *bench) {
+		panel(b)
+		b.press("tab")
+		b.hold("order:1", redissonB, 50*time.Second)
+		b.program.Send(press("enter"))
+		b.pass(300 * time.Millisecond)
+		b.want("CHANGED", "nothing was changed", redissonB)
+		if got := b.do("HEXISTS", "order:1", redissonB); got != int64(1) {
+			t.Error("the new holder's lock was released")
+		}
+	})
+}
+
+func TestGoneWhileThePanelIsOpen(t *testing.T) {
+	run(t, empty(), func(b *bench) {
+		panel(b)
+		b.do("DEL", "order:1")
+		b.pass(1200 * time.Millisecond)
+		b.want("It is gone", "Release is off")
+		b.press("tab", "enter")
+		b.never("RELEASED")
+	})
+}
+
+// While the server does not answer the panel cannot know that it still asks
+// about what is there.
+func TestPanelWithoutAServer(t *testing.T) {
+	run(t, empty(), func(b *bench) {
+		panel(b)
+		b.press("tab")
+		b.wire.pull()
+		b.pass(1200 * time.Millisecond)
+		b.want("cannot be read now", "Release is off")
+		b.press("enter")
+		b.never("RELEASED", "UNKNOWN")
+		b.wire.plug()
+	})
+}
+
+func TestReleaseTellsWaiters(t *testing.T) {
+	run(t, benchOptions{}, func(b *bench) {
+		b.press("/")
+		b.program.Send(paste("4711"))
+		b.press("enter", "u")
+		b.pass(time.Second)
+		b.press("tab", "enter")
+		b.pass(300 * time.Millisecond)
+		b.want("RELEASED", "3 waiters told")
+		b.press("enter")
+		b.pass(1100 * time.Millisecond)
+		if l := b.line("order:4711"); !strings.Contains(l, "+") {
+			t.Errorf("a waiter took it, the row says %q", l)
+		}
+	})
+}
+
+// A guarded target has to be armed by its name; a wrong name arms nothing, and
+// what is armed lapses.
+func TestArming(t *testing.T) {
+	o := empty()
+	prod := Server{Name: "redis.example.com:6379", Role: "master", Env: "prod", Guarded: true}
+	o.console = func(c *Options) { c.Explain, c.Identify, c.Server = nil, nil, prod }
+	run(t, o, func(b *bench) {
+		b.want("PROD", "not armed")
+		panel(b)
+		b.want("Type prod and press Enter to arm it")
+		b.press("tab", "enter")
+		b.want("that is not the name")
+		b.program.Send(paste("prod\x1b\n"))
+		b.press("enter")
+		b.want("ARMED 09:5", ">[ Cancel ]")
+		b.press("tab", "enter")
+		b.pass(300 * time.Millisecond)
+		b.want("RELEASED")
+		b.press("enter")
+		b.pass(11 * time.Minute)
+		b.want("not armed")
+	})
+}
+
+func TestReadOnly(t *testing.T) {
+	o := empty()
+	o.console = func(c *Options) {
+		c.Explain, c.Identify = nil, nil
+		c.Server = Server{Name: "127.0.0.1:6379", ReadOnly: "started with --read-only"}
+	}
+	run(t, o, func(b *bench) {
+		panel(b)
+		b.want("READ-ONLY", "started with --read-only", "Release is off")
+		b.press("tab", "enter")
+		if b.do("EXISTS", "order:1") != int64(1) {
+			t.Error("a read-only console released a lock")
+		}
+	})
+}
+
+// A lock that can only be looked at says why.
+func TestCopies(t *testing.T) {
+	run(t, empty(), func(b *bench) {
+		panel(b)
+		b.press("y", "Y")
+		if len(b.clip) != 2 || b.clip[0] != "order:1" || !strings.HasPrefix(b.clip[1], "redis-cli EVAL ") {
+			t.Errorf("copied %q", b.clip)
+		}
+		b.want("sent to the clipboard")
+	})
+}
+
+// A cursor on nothing must not crash a key.
+func TestKeysOnAnEmptyList(t *testing.T) {
+	run(t, empty(), func(b *bench) {
+		b.press("enter", "u", "y", "Y", "j", "G", "ctrl+d", "/", "x", "esc", "o", "enter", "p", "p", "w", "?", "esc")
+		b.want("No locks here")
+	})
+}
+
+// Every key must be harmless on every screen: none may crash it, and none but
+// the panel's own sequence may change the server.
+func TestNoKeyCrashesAnyScreen(t *testing.T) {
+	run(t, benchOptions{}, func(b *bench) {
+		before := b.do("EXISTS", "lock:report", "lock:import-customers", "RedisMutex:nightly-cleanup")
+		for _, open := range [][]string{{}, {"enter"}, {"?"}, {"o"}, {"/"}, {"enter", "?"}} {
+			for _, id := range b.keysOf() {
+				b.press(open...)
+				b.program.Send(press(id))
+				b.pass(20 * time.Millisecond)
+				b.press("esc", "esc", "esc")
+			}
+		}
+		if after := b.do("EXISTS", "lock:report", "lock:import-customers", "RedisMutex:nightly-cleanup"); before != after {
+			t.Errorf("%v locks before, %v after all keys", before, after)
+		}
+		b.want("order:4711")
+	})
+}
+
+// A fault in Update, in a command or in a view ends the console with an error
+// that names a trace; its text holds no secret.
+func TestFaults(t *testing.T) {
+	for name, msg := range map[string]tea.Msg{"update": faultMsg{"update"}, "command": faultMsg{"command"}, "batch": faultMsg{"batch"}} {
+		run(t, empty(), func(b *bench) {
+			b.program.Send(msg)
+			err := <-b.done
+			var crash *CrashError
+			if !errors.As(err, &crash) || !strings.Contains(crash.Value, name) || crash.Trace == "" {
+				t.Errorf("a fault in %s ended with %v", name, err)
+			}
+			b.done <- nil
+		})
+	}
+}
+
+// faultMsg is a message that breaks something.
+type faultMsg struct{ where string }
+
+func (f faultMsg) apply(m root) (root, tea.Cmd) {
+	fail := func() tea.Msg { panic("fault in " + f.where) }
+	switch f.where {
+	case "update":
+		fail()
+	case "batch":
+		return m, tea.Batch(fail, tickNow)
+	}
+	return m, fail
+}

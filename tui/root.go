@@ -1,0 +1,149 @@
+package tui
+
+import (
+	"context"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"fencepost/keymap"
+	"fencepost/tui/theme"
+)
+
+// root is the only tea.Model: it holds the facts, hands keys to the screen in
+// front and everything else to whom it concerns. All its parts are values, so an
+// Update returns a new state and never touches the old one.
+type root struct {
+	ctx       context.Context
+	opts      Options
+	theme     theme.Theme
+	keys      keymap.Map
+	clipboard func(string) error
+
+	now           time.Time // of the last tick or answer: View reads no clock
+	started       time.Time
+	width, height int
+	server        Server
+	feed          feed
+	notice        notice
+	armed         time.Time // until when a guarded target may be changed
+
+	stack   []place // the screens that are open, the front one last
+	list    list
+	detail  detail
+	release release
+	help    help
+	sort    sortMenu
+}
+
+// place is a screen.
+type place int
+
+const (
+	atList place = iota
+	atDetail
+	atRelease
+	atHelp
+	atSort
+)
+
+// applier is a message that knows what it changes: the answer to a command.
+type applier interface {
+	apply(m root) (root, tea.Cmd)
+}
+
+func newRoot(ctx context.Context, o Options, clipboard func(string) error) root {
+	return root{
+		ctx: ctx, opts: o, theme: o.Theme, keys: o.Keys, clipboard: clipboard,
+		server: o.Server, stack: []place{atList}, list: newList(),
+	}
+}
+
+// front is the screen that gets the keys.
+func (m root) front() place { return m.stack[len(m.stack)-1] }
+
+func (m root) open(p place) root {
+	m.stack = append(m.stack[:len(m.stack):len(m.stack)], p)
+	return m
+}
+
+func (m root) back() root {
+	if len(m.stack) > 1 {
+		m.stack = m.stack[:len(m.stack)-1]
+	}
+	return m
+}
+
+// Init starts the one ticker.
+func (m root) Init() tea.Cmd { return m.opts.Crash.guard(tickNow) }
+
+// Update never does I/O.
+//
+// v1: a panic here is caught, because Bubble Tea would print its value, which
+// may hold a secret, and no file would keep the trace.
+func (m root) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
+	next = m
+	defer m.opts.Crash.catch()
+	out, cmd := m.handle(msg)
+	return out, m.opts.Crash.guard(cmd)
+}
+
+func (m root) handle(msg tea.Msg) (root, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.width, m.height = msg.Width, msg.Height
+		m.list = m.list.sync(m)
+		return m, nil
+	case tea.KeyMsg:
+		return m.typed(msg)
+	case tea.ResumeMsg:
+		return m.say(fine, "back again; what happened meanwhile was not seen"), nil
+	case applier:
+		return msg.apply(m)
+	}
+	return m, nil
+}
+
+// tickEvery is the pace of the screen. The countdown below ten seconds shows
+// tenths.
+const tickEvery = 100 * time.Millisecond
+
+// tickMsg is the one clock of the console.
+type tickMsg time.Time
+
+func tickNow() tea.Msg { return tickMsg(time.Now()) }
+
+func (t tickMsg) apply(m root) (root, tea.Cmd) {
+	m.now = later(m.now, time.Time(t))
+	if m.started.IsZero() {
+		m.started = m.now
+	}
+	cmds := []tea.Cmd{tea.Tick(tickEvery, func(t time.Time) tea.Msg { return tickMsg(t) })}
+	var cmd tea.Cmd
+	if m.feed.pending == 0 && !m.now.Before(m.feed.nextRefresh) {
+		m, cmd = m.ask()
+		cmds = append(cmds, cmd)
+	}
+	if !m.feed.scan.running && !m.now.Before(m.feed.scan.next) && m.feed.link.lost.IsZero() {
+		m, cmd = m.startScan()
+		cmds = append(cmds, cmd)
+	}
+	m.notice = m.notice.fade(m.now)
+	m, cmd = m.tickRelease()
+	cmds = append(cmds, cmd)
+	return m, tea.Batch(cmds...)
+}
+
+// View draws the screen in front. v1: see Update.
+func (m root) View() (screen string) {
+	defer m.opts.Crash.catch()
+	if m.width == 0 || m.height == 0 {
+		return "" // the size is not known yet
+	}
+	return m.draw()
+}
+
+// bounded is the context of a question to the server.
+func (m root) bounded() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(m.ctx, m.opts.timeout())
+}

@@ -1,0 +1,184 @@
+package tui
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"fencepost/lockcore/inspect"
+	"fencepost/lockcore/inspect/family"
+	"fencepost/lockcore/wire"
+	"fencepost/tui/theme"
+)
+
+// age is how old a row's facts are; a row that is gone was told so at gone.
+func (r *row) age(now time.Time) time.Duration {
+	if !r.gone.IsZero() {
+		return max(0, now.Sub(r.gone))
+	}
+	return r.lock.Age(now)
+}
+
+// stale reports whether the facts are so old that a countdown from them would
+// pretend to know.
+func (r *row) stale(now time.Time) bool { return r.age(now) > staleAfter }
+
+// asOf is the moment for which a row's times are shown: now while the facts are
+// fresh, else the moment when they were.
+func (r *row) asOf(now time.Time) time.Time {
+	if r.stale(now) {
+		return r.lock.SampledAt
+	}
+	return now
+}
+
+// expiry says in few cells when the lock ends by itself. A "?" says that this
+// was so when the server was last heard.
+func (r *row) expiry(now time.Time) string {
+	text := r.expiryAt(r.asOf(now))
+	if r.gone.IsZero() && r.stale(now) {
+		text += "?"
+	}
+	return text
+}
+
+func (r *row) expiryAt(at time.Time) string {
+	l := &r.lock
+	switch {
+	case !r.gone.IsZero():
+		return "gone"
+	case l.State == family.Lapsed:
+		return "lapsed"
+	case l.State == family.Free:
+		return "free"
+	case l.State == family.Cooling && l.Persistent:
+		return "cooling"
+	case l.Persistent && l.Deadline.IsZero():
+		return "no expiry"
+	case !l.Persistent && l.TTL >= practicallyForever:
+		return "> 100 y"
+	}
+	return short(l.Deadline.Sub(at))
+}
+
+// practicallyForever is the TTL, in milliseconds, from which a lock is shown as
+// one without expiry.
+const practicallyForever = 100 * 365 * 24 * 3600 * 1000
+
+// short says what is left in at most eleven cells: tenths below ten seconds,
+// and at zero that the server has to be asked.
+func short(left time.Duration) string {
+	switch {
+	case left <= 0:
+		return "due, asking"
+	case left < time.Second:
+		return fmt.Sprintf("%d ms", left.Milliseconds())
+	case left < 10*time.Second:
+		return fmt.Sprintf("%d.%d s", left/time.Second, left%time.Second/(100*time.Millisecond))
+	}
+	return inspect.SpanOf(left)
+}
+
+// coarse says a past time in its largest unit: "12 s", "3 min".
+func coarse(d time.Duration) string {
+	d = max(0, d)
+	if d < time.Second {
+		return "0 s"
+	}
+	two := strings.Fields(inspect.SpanOf(d))
+	return strings.Join(two[:2], " ")
+}
+
+// ageWords is the age of a row's facts, calm while they are fresh.
+func ageWords(d time.Duration) string {
+	if d < 2*time.Second {
+		return "now"
+	}
+	return strings.ReplaceAll(coarse(d), " ", "")
+}
+
+// kindWords is the lock's kind in at most six cells where short is set.
+func kindWords(k family.Kind, shortened bool) string {
+	if k == family.Semaphore && shortened {
+		return "sem"
+	}
+	return string(k)
+}
+
+// waiterWords is the number of waiters, as far as the server shows any.
+func waiterWords(w *family.Waiters) string {
+	switch {
+	case w == nil:
+		return ""
+	case w.Count < 0:
+		return "some"
+	case w.Count == 0:
+		return "-"
+	}
+	return strconv.FormatInt(w.Count, 10)
+}
+
+// stateWords is the state, or that the server has said the lock is gone.
+func (r *row) stateWords() string {
+	if !r.gone.IsZero() {
+		return "gone"
+	}
+	return string(r.lock.State)
+}
+
+// name is what the row is called: what is locked, or the key where that is all
+// there is.
+func (r *row) name() string {
+	l := &r.lock
+	text := l.Key.String()
+	if l.HasField {
+		text += " field " + l.Field.String()
+	}
+	return text
+}
+
+// holderCell names who holds a lock in w cells: the host where the library
+// tells it, else the id, and how many more there are.
+func (r *row) holderCell(g theme.Glyphs, w int) string {
+	hs := r.lock.Holders
+	if len(hs) == 0 {
+		return "nobody"
+	}
+	name, tail := holderName(hs[0]), ""
+	if hs[0].Count > 1 {
+		tail = fmt.Sprintf(" x%d", hs[0].Count)
+	}
+	if len(hs) > 1 {
+		tail = fmt.Sprintf(" +%d", len(hs)-1)
+	}
+	return g.CutMiddle(name, w-len(tail)) + tail
+}
+
+func holderName(h family.Holder) string {
+	switch {
+	case h.Host != "" && h.PID != 0:
+		return fmt.Sprintf("%s:%d", wire.Clean(h.Host), h.PID)
+	case h.Host != "":
+		return wire.Clean(h.Host)
+	case h.ID == "":
+		return "(no name)"
+	}
+	return h.ID.String()
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+// clock is a moment on a wall clock, in UTC, and how far away it is.
+func clock(t, now time.Time) string {
+	text := t.UTC().Format("2006-01-02 15:04:05.000 UTC")
+	if d := now.Sub(t); d >= 0 {
+		return text + " (" + coarse(d) + " ago)"
+	}
+	return text + " (in " + coarse(t.Sub(now)) + ")"
+}
