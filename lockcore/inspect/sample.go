@@ -32,6 +32,10 @@ type probe struct {
 	big  bool        // entries are not packed small, and are read with care
 	// fields are all that is wanted of a large hash; nil: some of every entry.
 	fields []string
+	// idle asks how long nobody had touched the key, before the value is read.
+	// An earlier look that asked already hands its answer on: reading resets it.
+	idle  bool
+	known *int64
 }
 
 // stamp says when a batch was answered.
@@ -62,13 +66,18 @@ func serverError(err error) bool {
 type batch struct {
 	ctx  context.Context
 	pipe redis.Pipeliner
+	cmds []*redis.Cmd // in the order they were added
 }
 
 func newBatch(ctx context.Context, c *redis.Client) *batch {
-	return &batch{ctx, c.Pipeline()}
+	return &batch{ctx: ctx, pipe: c.Pipeline()}
 }
 
-func (b *batch) do(args ...any) *redis.Cmd { return b.pipe.Do(b.ctx, args...) }
+func (b *batch) do(args ...any) *redis.Cmd {
+	cmd := b.pipe.Do(b.ctx, args...)
+	b.cmds = append(b.cmds, cmd)
+	return cmd
+}
 
 // exec sends the batch; an error that concerns one command stays with it.
 func (b *batch) exec() error {
@@ -90,29 +99,42 @@ type sampler struct {
 	probes  []probe
 	samples []*family.Sample
 	when    stamp
+	// guess is asked for the type of a key that came without one, before the
+	// server is; nil: only the server is asked. A wrong guess costs an error reply.
+	guess *typeGuess
 }
 
 // sampleKeys returns a sample for each probe, in order. Keys that vanish on the
 // way have Type None.
 func sampleKeys(ctx context.Context, c *redis.Client, b bounds, probes []probe) ([]*family.Sample, stamp, error) {
-	s := &sampler{c: c, bounds: b, probes: probes, samples: make([]*family.Sample, len(probes))}
-	for i, p := range probes {
-		s.samples[i] = &family.Sample{Key: p.key, Type: p.kind, PTTL: family.Gone}
-	}
-	for _, pass := range []func(context.Context) error{s.types, s.encodings, s.values, s.entries} {
-		if err := pass(ctx); err != nil {
-			return nil, s.when, err
-		}
-	}
-	return s.samples, s.when, nil
+	s := &sampler{c: c, bounds: b, probes: probes}
+	err := s.sample(ctx)
+	return s.samples, s.when, err
 }
 
-// types asks for the type of every key that came without one.
+// sample fills in a sample for every probe.
+func (s *sampler) sample(ctx context.Context) error {
+	s.samples = make([]*family.Sample, len(s.probes))
+	for i, p := range s.probes {
+		s.samples[i] = &family.Sample{Key: p.key, Type: p.kind, PTTL: family.Gone}
+		if p.kind == "" && s.guess != nil {
+			s.samples[i].Type = s.guess.of(p.key)
+		}
+	}
+	for _, pass := range []func(context.Context) error{s.types, s.encodings, s.values, s.lengths, s.entries} {
+		if err := pass(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// types asks for the type of every key of which it is not known.
 func (s *sampler) types(ctx context.Context) error {
 	b := newBatch(ctx, s.c)
 	cmds := make([]*redis.Cmd, len(s.probes))
 	for i, p := range s.probes {
-		if p.kind == "" {
+		if s.samples[i].Type == "" {
 			cmds[i] = b.do("type", p.key)
 		}
 	}
@@ -128,6 +150,9 @@ func (s *sampler) types(ctx context.Context) error {
 			t = string(family.None)
 		}
 		s.samples[i].Type = family.Type(t)
+		if s.guess != nil {
+			s.guess.learn(s.probes[i].key, family.Type(t))
+		}
 	}
 	return nil
 }
@@ -165,28 +190,17 @@ func packed(encoding string) bool {
 	return encoding == "listpack" || encoding == "ziplist" || encoding == "intset"
 }
 
+// asked are the answers that one key waits for.
+type asked struct{ idle, value, size, ttl *redis.Cmd }
+
 // values is the pass that dates the samples: the server's time, and for each
 // key its value (or its size, where it is large) beside its TTL.
 func (s *sampler) values(ctx context.Context) error {
 	b := newBatch(ctx, s.c)
 	clock := b.do("time")
-	type pair struct{ value, size, ttl *redis.Cmd }
-	cmds := make([]pair, len(s.probes))
+	cmds := make([]asked, len(s.probes))
 	for i, sm := range s.samples {
-		p := &cmds[i]
-		switch sm.Type {
-		case family.String:
-			p.value = b.do("getrange", sm.Key, 0, s.bounds.value-1)
-			p.size = b.do("strlen", sm.Key)
-		case family.Hash, family.ZSet, family.Set, family.List:
-			p.size = b.do(sizeCommand(sm.Type), sm.Key)
-			if !s.probes[i].big {
-				p.value = b.do(s.entriesCommand(sm)...)
-			}
-		default:
-			continue // streams and module types are no locks
-		}
-		p.ttl = b.do("pttl", sm.Key)
+		cmds[i] = s.ask(b, sm, &s.probes[i])
 	}
 	s.when.sent = time.Now()
 	err := b.exec()
@@ -195,35 +209,135 @@ func (s *sampler) values(ctx context.Context) error {
 		return err
 	}
 	s.when.server = serverTime(clock)
+	var wrong []int
 	for i, sm := range s.samples {
 		sm.NowMS = s.when.now().UnixMilli()
-		if cmds[i].ttl != nil {
-			fill(sm, cmds[i].value, cmds[i].size, cmds[i].ttl)
+		switch a := &cmds[i]; {
+		case a.ttl == nil:
+		case s.guess != nil && a.wrongType():
+			wrong = append(wrong, i)
+		default:
+			s.fill(sm, a)
 		}
+		if s.probes[i].known != nil {
+			sm.Idle, sm.HasIdle = *s.probes[i].known, true
+		}
+	}
+	return s.again(ctx, wrong)
+}
+
+// ask puts what is wanted of one key into a batch. The idle time comes first:
+// reading resets it.
+func (s *sampler) ask(b *batch, sm *family.Sample, p *probe) asked {
+	var a asked
+	switch sm.Type {
+	case family.String, family.Hash, family.ZSet, family.Set, family.List:
+	default:
+		return a // streams and module types are no locks
+	}
+	if p.idle && p.known == nil {
+		a.idle = b.do("object", "idletime", sm.Key)
+	}
+	if sm.Type == family.String {
+		a.value = b.do("getrange", sm.Key, 0, s.bounds.value) // a byte more than wanted shows that there is more
+	} else {
+		a.size = b.do(sizeCommand(sm.Type), sm.Key)
+		if !p.big {
+			a.value = b.do(s.entriesCommand(sm)...)
+		}
+	}
+	a.ttl = b.do("pttl", sm.Key)
+	return a
+}
+
+// wrongType reports whether the key is of another type than was thought.
+func (a *asked) wrongType() bool {
+	for _, cmd := range [...]*redis.Cmd{a.value, a.size} {
+		if cmd != nil && cmd.Err() != nil && strings.HasPrefix(cmd.Err().Error(), "WRONGTYPE") {
+			return true
+		}
+	}
+	return false
+}
+
+// again samples the keys whose type was guessed wrong, asking this time.
+func (s *sampler) again(ctx context.Context, wrong []int) error {
+	if len(wrong) == 0 {
+		return nil
+	}
+	probes := make([]probe, len(wrong))
+	for i, at := range wrong {
+		s.guess.forget(s.probes[at].key)
+		probes[i] = s.probes[at]
+		probes[i].big = false
+	}
+	second := &sampler{c: s.c, bounds: s.bounds, probes: probes}
+	if err := second.sample(ctx); err != nil {
+		return err
+	}
+	for i, at := range wrong {
+		s.samples[at] = second.samples[i]
+		s.probes[at].big = false // read already
+		s.guess.learn(s.probes[at].key, second.samples[i].Type)
 	}
 	return nil
 }
 
 // fill puts the answers into a sample. A key that vanished, or changed its type
 // since it was asked, counts as gone: the next look will see what is there.
-func fill(sm *family.Sample, value, size, ttl *redis.Cmd) {
-	pttl, err := ttl.Int64()
-	n, sizeErr := size.Int64()
-	if err != nil || sizeErr != nil || pttl == family.Gone {
+func (s *sampler) fill(sm *family.Sample, a *asked) {
+	pttl, err := a.ttl.Int64()
+	n := int64(0)
+	if err == nil && a.size != nil {
+		n, err = a.size.Int64()
+	}
+	if err == nil && sm.Type == family.String {
+		sm.Value, err = a.value.Text()
+	}
+	if err != nil || pttl == family.Gone {
 		*sm = family.Sample{Key: sm.Key, Type: family.None, PTTL: family.Gone, NowMS: sm.NowMS}
 		return
 	}
+	if pttl < family.Gone {
+		pttl = 0 // a server that has not deleted yet what is over
+	}
 	sm.PTTL, sm.Len = pttl, n
-	if value == nil {
-		return
+	if a.idle != nil {
+		sm.Idle, err = a.idle.Int64()
+		sm.HasIdle = err == nil // an LFU policy keeps no idle time
 	}
-	if sm.Type == family.String {
-		sm.Value, err = value.Text()
-		sm.Whole = err == nil && int64(len(sm.Value)) == n
-		return
+	switch {
+	case sm.Type == family.String:
+		sm.Len = int64(len(sm.Value))
+		sm.Whole = sm.Len <= s.bounds.value
+	case a.value != nil:
+		sm.Pairs = pairsOf(sm.Type, a.value.Val())
+		sm.Whole = int64(len(sm.Pairs)) == n
 	}
-	sm.Pairs = pairsOf(sm.Type, value.Val())
-	sm.Whole = int64(len(sm.Pairs)) == n
+}
+
+// lengths asks how long the strings are that were not read to their end.
+func (s *sampler) lengths(ctx context.Context) error {
+	b := newBatch(ctx, s.c)
+	cmds := make([]*redis.Cmd, len(s.samples))
+	for i, sm := range s.samples {
+		if sm.Type == family.String && !sm.Whole {
+			sm.Value = sm.Value[:min(len(sm.Value), int(s.bounds.value))]
+			cmds[i] = b.do("strlen", sm.Key)
+		}
+	}
+	if err := b.exec(); err != nil {
+		return err
+	}
+	for i, cmd := range cmds {
+		if cmd == nil {
+			continue
+		}
+		if n, err := cmd.Int64(); err == nil {
+			s.samples[i].Len = max(n, s.samples[i].Len)
+		}
+	}
+	return nil
 }
 
 func sizeCommand(t family.Type) string {

@@ -2,7 +2,10 @@ package inspect
 
 import (
 	"context"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // survey is what a node says of itself before a scan.
@@ -10,8 +13,23 @@ type survey struct {
 	keys     int64
 	dbs      []int // that have keys
 	dbsKnown bool
-	quiet    bool // reading a key cannot change what the server evicts
+	quiet    bool          // reading a key cannot change what the server evicts
+	rtt      time.Duration // of the fastest of a few PINGs
+	serverFacts
 }
+
+// serverFacts are what INFO says about how far a server's answers can be trusted.
+type serverFacts struct {
+	known    bool   // INFO is permitted
+	runID    string // changes when the server is started again
+	replica  bool
+	linkDown bool  // a replica that has lost its master
+	evicts   bool  // keys may be evicted
+	evicted  int64 // keys evicted so far
+}
+
+// pings is how often the round trip is measured before a scan.
+const pings = 3
 
 // surveyNode asks how many keys there are, which databases have keys and
 // whether reading could disturb an eviction policy. What is not permitted
@@ -19,25 +37,64 @@ type survey struct {
 func surveyNode(ctx context.Context, n Node) survey {
 	var f survey
 	f.keys, _ = n.Client.DBSize(ctx).Result()
-	info, err := n.Client.Do(ctx, "info", "everything").Text()
-	if err != nil {
-		// A server that understands NO-TOUCH was told so when the connection was
-		// made; asking again is harmless and tells whether it does.
-		f.quiet = n.Client.Do(ctx, "client", "no-touch", "on").Err() == nil
-		return f
+	for range pings {
+		began := time.Now()
+		if n.Client.Ping(ctx).Err() != nil {
+			break
+		}
+		if took := time.Since(began); f.rtt == 0 || took < f.rtt {
+			f.rtt = took
+		}
 	}
-	fields := infoFields(info)
-	f.quiet = fields["maxmemory"] == "0" || fields["maxmemory"] == "" ||
-		!strings.Contains(fields["maxmemory_policy"], "lru") && !strings.Contains(fields["maxmemory_policy"], "lfu") &&
-			!strings.Contains(fields["maxmemory_policy"], "lrm") ||
-		n.Client.Do(ctx, "client", "no-touch", "on").Err() == nil
-	f.dbsKnown = true
+	fields, ok := info(ctx, n)
+	f.serverFacts = factsOf(fields, ok)
+	// A server that understands NO-TOUCH was told so when the connection was
+	// made; asking again is harmless and tells whether it does.
+	f.quiet = ok && !touchMatters(fields) || n.Client.Do(ctx, "client", "no-touch", "on").Err() == nil
+	f.dbsKnown = ok
 	for name := range fields {
-		if db, ok := number(strings.TrimPrefix(name, "db")); ok && strings.HasPrefix(name, "db") {
+		if db, isNumber := number(strings.TrimPrefix(name, "db")); isNumber && strings.HasPrefix(name, "db") {
 			f.dbs = append(f.dbs, int(db))
 		}
 	}
+	slices.Sort(f.dbs)
 	return f
+}
+
+// touchMatters reports whether the time of a key's last reading decides about
+// its eviction.
+func touchMatters(fields map[string]string) bool {
+	policy := fields["maxmemory_policy"]
+	return mayEvict(fields) && (strings.Contains(policy, "lru") || strings.Contains(policy, "lfu") || strings.Contains(policy, "lrm"))
+}
+
+// mayEvict reports whether the server may remove keys to free memory; where it
+// does not say, it may.
+func mayEvict(fields map[string]string) bool {
+	limit, said := fields["maxmemory"]
+	return !said || limit != "0" && fields["maxmemory_policy"] != "noeviction"
+}
+
+func factsOf(fields map[string]string, ok bool) serverFacts {
+	if !ok {
+		return serverFacts{evicts: true}
+	}
+	f := serverFacts{
+		known: true, runID: fields["run_id"], replica: fields["role"] == "slave",
+		evicts: mayEvict(fields),
+	}
+	f.linkDown = f.replica && fields["master_link_status"] == "down"
+	f.evicted, _ = strconv.ParseInt(fields["evicted_keys"], 10, 64) // a server that does not count has 0
+	return f
+}
+
+// info asks for INFO's default sections; false where it is not permitted.
+func info(ctx context.Context, n Node) (map[string]string, bool) {
+	said, err := n.Client.Do(ctx, "info").Text()
+	if err != nil {
+		return nil, false
+	}
+	return infoFields(said), true
 }
 
 // infoFields reads INFO's lines.

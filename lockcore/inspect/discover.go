@@ -1,0 +1,243 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"fencepost/lockcore/inspect/family"
+	"fencepost/lockcore/wire"
+)
+
+// Walk is one pass over the keys of all nodes. It may be stopped and run on
+// from where it was, after any pause: SCAN keeps its promise (a key that is
+// there all the time is seen) for as long as the server runs. A Walk is for one
+// goroutine.
+type Walk struct {
+	in     *Inspector
+	q      Query
+	nodes  []*nodeWalk
+	cov    Coverage
+	seen   map[string]family.Confidence // row ids of locks already given
+	mu     sync.Mutex                   // guards hidden and its count: batches are read side by side
+	hidden keySet                       // keys counted in PossibleHidden
+	// known keys need no look: a Follower has them, or has found them ordinary.
+	known    func(key string) bool
+	ordinary func(key string) // told of keys that turned out to be no lock, side by side; may be nil
+	each     func(Progress) bool
+}
+
+// NewWalk prepares a pass; nothing is sent before Run.
+func (in *Inspector) NewWalk(q Query) *Walk {
+	w := &Walk{in: in, q: q, seen: map[string]family.Confidence{}}
+	w.cov = Coverage{Match: q.Match, Nodes: len(in.nodes), Depth: q.Depth}
+	if len(q.Match) == 0 {
+		w.cov.Match = []string{"*"}
+	}
+	return w
+}
+
+// Coverage says what was looked at so far.
+func (w *Walk) Coverage() Coverage { return w.cov.clone() }
+
+// Done reports whether every node was walked to its end.
+func (w *Walk) Done() bool { return w.cov.Complete }
+
+// errStopped says that the caller of Run had enough.
+var errStopped = errors.New("inspect: stopped")
+
+// Run walks on until the end, until each returns false, or until ctx ends; only
+// the last is an error. A node that fails is named in the coverage, and tried
+// again by the next Run.
+func (w *Walk) Run(ctx context.Context, each func(Progress) bool) error {
+	w.each = each
+	w.cov.Errors = nil
+	if w.nodes == nil {
+		w.prepare(ctx)
+	}
+	for _, n := range w.nodes {
+		if n.done {
+			continue
+		}
+		err := n.run(ctx)
+		switch {
+		case errors.Is(err, errStopped), ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			w.cov.Errors = append(w.cov.Errors, wire.Clean(fmt.Sprintf("%s: %v", n.Addr, err)))
+		default:
+			n.done = true
+			w.cov.NodesScanned++
+		}
+	}
+	w.cov.Complete = w.cov.NodesScanned == len(w.nodes)
+	w.each(Progress{Coverage: w.Coverage()})
+	return ctx.Err()
+}
+
+// prepare learns how large the keyspace is, and decides how deep to look.
+func (w *Walk) prepare(ctx context.Context) {
+	quiet := true
+	for _, n := range w.in.nodes {
+		f := surveyNode(ctx, n)
+		w.nodes = append(w.nodes, newNodeWalk(w, n, f))
+		w.cov.Keyspace += f.keys
+		quiet = quiet && f.quiet
+		w.cov.DBs = append(w.cov.DBs, n.DB)
+		w.cov.OtherDBs = append(w.cov.OtherDBs, f.dbs...)
+		w.cov.OtherDBsKnown = f.dbsKnown
+	}
+	slices.Sort(w.cov.DBs)
+	w.cov.DBs = slices.Compact(w.cov.DBs)
+	w.cov.OtherDBs = slices.DeleteFunc(w.cov.OtherDBs, func(db int) bool { return slices.Contains(w.cov.DBs, db) })
+	slices.Sort(w.cov.OtherDBs)
+	w.cov.OtherDBs = slices.Compact(w.cov.OtherDBs)
+	if w.q.Depth != Auto {
+		return
+	}
+	w.cov.Depth = ByName
+	if _, named := literals(w.q.Match); named || quiet && w.cov.Keyspace <= autoDeepLimit {
+		w.cov.Depth = Deep
+	}
+}
+
+// nodeWalk is the pass over one node.
+type nodeWalk struct {
+	Node
+	w       *Walk
+	pace    pacer
+	guess   *typeGuess
+	cursor  string // "": not begun
+	done    bool
+	hinted  bool
+	named   bool // the operator named the keys: they are read whatever their names
+	pattern string
+	keys    int64 // as the server counted at the start
+	scanned int64
+}
+
+func newNodeWalk(w *Walk, n Node, f survey) *nodeWalk {
+	return &nodeWalk{
+		Node: n, w: w, guess: newTypeGuess(), pattern: serverPattern(w.q.Match), keys: f.keys,
+		pace: newPacer(w.q, f.rtt),
+	}
+}
+
+// page is the answer to one SCAN.
+type page struct {
+	keys  []any
+	next  string // the cursor to go on with, as the server wrote it
+	count int
+	took  time.Duration
+	err   error
+}
+
+// run walks on to the end of the cursor. At full speed the next page is asked
+// for while this one is looked at.
+func (n *nodeWalk) run(ctx context.Context) error {
+	if !n.hinted {
+		if err := n.hints(ctx); err != nil {
+			return err
+		}
+		n.hinted = true
+	}
+	if keys, ok := literals(n.w.q.Match); ok {
+		return n.byName(ctx, keys)
+	}
+	next := n.fetch(ctx)
+	for {
+		p := <-next
+		if p.err != nil {
+			return p.err
+		}
+		n.pace.learn(p.took)
+		last := p.next == "0" // empty pages are normal: only the cursor ends a scan
+		ahead := n.pace.full && !last
+		if ahead {
+			next = n.fetchFrom(ctx, p.next)
+		}
+		began := time.Now()
+		if err := n.page(ctx, p, last); err != nil {
+			if ahead {
+				<-next
+			}
+			return err
+		}
+		n.cursor = p.next
+		switch {
+		case last:
+			n.cursor = ""
+			return nil
+		case ahead:
+			continue
+		}
+		if err := n.pace.rest(ctx, p.took+time.Since(began), len(p.keys)); err != nil {
+			return err
+		}
+		next = n.fetch(ctx)
+	}
+}
+
+func (n *nodeWalk) fetch(ctx context.Context) <-chan page {
+	if n.cursor == "" {
+		n.cursor = "0"
+	}
+	return n.fetchFrom(ctx, n.cursor)
+}
+
+// fetchFrom asks for one page; the answer comes on the channel. A cursor is
+// text, not a number: it may use all 64 bits, and proxies make their own.
+func (n *nodeWalk) fetchFrom(ctx context.Context, cursor string) <-chan page {
+	out := make(chan page, 1)
+	count := n.pace.count
+	args := []any{"scan", cursor, "count", count}
+	if n.pattern != "" {
+		args = append(args, "match", n.pattern)
+	}
+	go func() {
+		p := page{count: count}
+		sent := time.Now()
+		reply, err := n.Client.Do(ctx, args...).Slice()
+		p.took = time.Since(sent)
+		switch {
+		case err != nil:
+			p.err = err
+		case len(reply) != 2:
+			p.err = fmt.Errorf("SCAN answered %d parts, not a cursor and keys", len(reply))
+		default:
+			p.next = text(reply[0])
+			p.keys, _ = reply[1].([]any)
+		}
+		out <- p
+	}()
+	return out
+}
+
+// page counts the keys of one answer and looks at those that may be locks.
+func (n *nodeWalk) page(ctx context.Context, p page, last bool) error {
+	walked := int64(len(p.keys))
+	if n.pattern != "" {
+		walked = int64(p.count) // so many were walked, few came back
+		if last || n.scanned+walked > n.keys {
+			walked = max(0, n.keys-n.scanned)
+		}
+	}
+	n.scanned += walked
+	n.w.cov.Scanned += walked
+	found, err := n.look(ctx, p.keys)
+	if err != nil {
+		return err
+	}
+	return n.give(found)
+}
+
+// give hands locks to the caller.
+func (n *nodeWalk) give(found []Lock) error {
+	if !n.w.each(Progress{Found: found, Coverage: n.w.Coverage()}) {
+		return errStopped
+	}
+	return nil
+}

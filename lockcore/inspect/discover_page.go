@@ -1,0 +1,188 @@
+package inspect
+
+import (
+	"cmp"
+	"context"
+	"hash/maphash"
+	"slices"
+	"sync"
+
+	"fencepost/lockcore/inspect/family"
+)
+
+// scanBatch is how many keys a scan reads in one round trip: a server answers
+// them in well under a millisecond, and nobody waits longer than that.
+const scanBatch = 250
+
+// look returns the locks among the keys of a page that are new. At full speed
+// two batches are under way at once, so that the server has work while an
+// answer is read.
+func (n *nodeWalk) look(ctx context.Context, keys []any) ([]Lock, error) {
+	probes := make([]probe, 0, len(keys))
+	for _, k := range keys {
+		if p, ok := n.candidate(text(k)); ok {
+			probes = append(probes, p)
+		}
+	}
+	chunks := slices.Collect(slices.Chunk(probes, scanBatch))
+	worth := make([][]probe, len(chunks))
+	errs := make([]error, len(chunks))
+	var all sync.WaitGroup
+	lanes := make(chan struct{}, n.lanes())
+	for i, chunk := range chunks {
+		lanes <- struct{}{}
+		all.Go(func() {
+			worth[i], errs[i] = n.chunk(ctx, chunk)
+			<-lanes
+		})
+	}
+	all.Wait()
+	if err := cmp.Or(errs...); err != nil {
+		return nil, err
+	}
+	return n.proper(ctx, slices.Concat(worth...))
+}
+
+// lanes is how many batches are under way at once.
+func (n *nodeWalk) lanes() int {
+	if n.pace.full {
+		return 2
+	}
+	return 1
+}
+
+// candidate reports whether a key is worth reading. In a small database, and
+// where the name says lock, its idle time is asked before anything resets it.
+func (n *nodeWalk) candidate(key string) (probe, bool) {
+	if isReceipt(key) || !matchAny(n.w.q.Match, key) || n.w.known != nil && n.w.known(key) {
+		return probe{}, false
+	}
+	deep := n.w.cov.Depth == Deep || n.named
+	named := deep && n.keys <= autoDeepLimit || family.NameCandidate(key)
+	return probe{key: key, idle: named}, deep || named
+}
+
+// chunk takes a small look at keys, and returns those that are worth a proper one.
+func (n *nodeWalk) chunk(ctx context.Context, probes []probe) ([]probe, error) {
+	s := &sampler{c: n.Client, bounds: scanBounds, probes: probes, guess: n.guess}
+	if err := s.sample(ctx); err != nil {
+		return nil, err
+	}
+	var again []probe
+	for _, sm := range s.samples {
+		if !n.w.worthALook(sm) {
+			if n.w.ordinary != nil && sm.Type != family.None {
+				n.w.ordinary(sm.Key)
+			}
+			continue
+		}
+		p := probe{key: sm.Key, kind: sm.Type}
+		if sm.HasIdle {
+			p.known = &sm.Idle
+		}
+		again = append(again, p)
+	}
+	return again, nil
+}
+
+// proper reads keys that are locks, and keeps those that are new and wanted.
+func (n *nodeWalk) proper(ctx context.Context, probes []probe) ([]Lock, error) {
+	var out []Lock
+	for chunk := range slices.Chunk(probes, scanBatch) {
+		locks, err := n.w.in.lookAt(ctx, n.Node, chunk)
+		if err != nil {
+			return nil, err
+		}
+		for i := range locks {
+			if n.w.take(&locks[i]) {
+				out = append(out, locks[i])
+			}
+		}
+	}
+	return out, nil
+}
+
+// worthALook reports whether a sample is a lock that the caller asked for. One
+// that is only possible is counted, once for each key.
+func (w *Walk) worthALook(sm *family.Sample) bool {
+	hidden := false
+	for _, m := range family.Recognise(sm) {
+		switch {
+		case !w.wanted(m.Family.ID) && !(w.wanted(familyUnknown) && len(m.Claim.Candidates) > 0):
+		case m.Claim.Confidence > family.Possible || w.q.Possible:
+			return true
+		case !m.Claim.Companion:
+			hidden = true
+		}
+	}
+	if hidden {
+		w.hide(sm.Key)
+	}
+	return false
+}
+
+// hide counts a key that is only possibly a lock.
+func (w *Walk) hide(key string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.hidden.add(key) {
+		w.cov.PossibleHidden++
+	}
+}
+
+// familyUnknown is the family of locks of which only the shape is known.
+const familyUnknown = "unknown"
+
+func (w *Walk) wanted(id string) bool {
+	return len(w.q.Families) == 0 || slices.Contains(w.q.Families, id)
+}
+
+// take reports whether a lock is new and wanted. SCAN may give a key twice, and
+// a lock is met again at each of its companions.
+func (w *Walk) take(l *Lock) bool {
+	if !w.wanted(l.Family) {
+		return false
+	}
+	if l.Confidence < family.Likely && !w.q.Possible {
+		w.hide(string(l.Key))
+		return false
+	}
+	id := l.RowID()
+	if had, ok := w.seen[id]; ok && had >= l.Confidence {
+		return false
+	}
+	w.seen[id] = l.Confidence
+	return true
+}
+
+// keySet remembers some keys by a hash, in bounded memory: what comes after
+// keySetLimit keys is forgotten at once, and may be counted twice.
+type keySet struct {
+	seed maphash.Seed
+	have map[uint64]struct{}
+}
+
+const keySetLimit = 1 << 16
+
+// add reports whether the key is new.
+func (s *keySet) add(key string) bool {
+	if s.have == nil {
+		s.seed, s.have = maphash.MakeSeed(), map[uint64]struct{}{}
+	}
+	h := maphash.String(s.seed, key)
+	if _, ok := s.have[h]; ok {
+		return false
+	}
+	if len(s.have) < keySetLimit {
+		s.have[h] = struct{}{}
+	}
+	return true
+}
+
+func (s *keySet) has(key string) bool {
+	if s.have == nil {
+		return false
+	}
+	_, ok := s.have[maphash.String(s.seed, key)]
+	return ok
+}
