@@ -106,7 +106,7 @@ func run(t *testing.T, bo benchOptions, play func(b *bench)) {
 
 func start(t *testing.T, bo benchOptions) *bench {
 	t.Helper()
-	logging.Disable() // go-redis would write about cut connections
+	logging.Disable()            // go-redis would write about cut connections
 	time.Sleep(time.Until(noon)) // a bubble begins in the year 2000, which no lock's value would believe
 	b := &bench{t: t, out: &bytes.Buffer{}, done: make(chan error, 1)}
 	ctx, cancel := context.WithCancel(context.Background())

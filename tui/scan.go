@@ -32,9 +32,6 @@ func (m root) startScan() (root, tea.Cmd) {
 	pages := make(chan inspect.Progress, 64)
 	m.feed.scan = scanState{running: true, begun: m.now, pages: pages}
 	ctx, in, q := m.ctx, m.opts.Inspector, m.opts.Query
-	if !m.feed.scanned.IsZero() && q.Rate == 0 {
-		q.Rate = politeRate // the first walk is in a hurry, the others are not
-	}
 	walk := func() tea.Msg {
 		defer close(pages)
 		_, _ = in.Scan(ctx, q, func(p inspect.Progress) bool { // what fails stands in the coverage
@@ -49,9 +46,6 @@ func (m root) startScan() (root, tea.Cmd) {
 	}
 	return m, tea.Batch(walk, m.awaitPage())
 }
-
-// politeRate leaves the server as much time as the walk takes from it.
-const politeRate = -1
 
 // awaitPage waits for what a walk finds next, and takes all that lies ready.
 func (m root) awaitPage() tea.Cmd {

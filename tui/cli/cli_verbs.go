@@ -36,6 +36,8 @@ type verb struct {
 // verbs are the commands in the order of --help.
 func verbs() []verb {
 	return []verb{
+		consoleVerb(),
+		sandboxVerb(),
 		pathsVerb(),
 		helpVerb(),
 	}

@@ -40,6 +40,7 @@ type options struct {
 	yes, dryRun           bool
 	max                   int
 	audit                 string
+	listen                string
 
 	json bool
 }
@@ -138,5 +139,6 @@ func actFlags() []flag {
 		{"dry-run", "", "", "print the commands and do nothing", "", g, func(o *options) any { return &o.dryRun }},
 		{"max", "", "N", "no more than so many locks", "a number from 1 on", g, func(o *options) any { return (*positive)(&o.max) }},
 		{"audit", "", "FILE", "where to write down what was changed (- is standard error)", "", g, func(o *options) any { return &o.audit }},
+		{"listen", "", "HOST:PORT", "where the sandbox listens (127.0.0.1:6399)", "", g, func(o *options) any { return &o.listen }},
 	}
 }
