@@ -6,7 +6,7 @@ import (
 )
 
 // The scripts of lockcore's own lock. Those that grant share lock_head.lua,
-// those that know the fair queue share queue_head.lua.
+// those that know the fair queue share queue_head.lua besides.
 var (
 	//go:embed scripts/lock_head.lua
 	lockHead string
@@ -14,8 +14,8 @@ var (
 	queueHead string
 	//go:embed scripts/lock_acquire.lua
 	lockAcquire string
-	//go:embed scripts/lock_acquire_fair.lua
-	lockAcquireFair string
+	//go:embed scripts/lock_acquire_more.lua
+	lockAcquireMore string
 	//go:embed scripts/lock_renew.lua
 	lockRenew string
 	//go:embed scripts/lock_unlock.lua
@@ -26,7 +26,7 @@ var (
 	lockForce string
 
 	scriptAcquire     = NewScript("lock_acquire", lockHead+lockAcquire)
-	scriptAcquireFair = NewScript("lock_acquire_fair", lockHead+queueHead+lockAcquireFair)
+	scriptAcquireMore = NewScript("lock_acquire_more", lockHead+queueHead+lockAcquireMore)
 	scriptRenew       = NewScript("lock_renew", lockRenew)
 	scriptUnlock      = NewScript("lock_unlock", lockUnlock)
 	scriptUnlockFair  = NewScript("lock_unlock_fair", queueHead+lockUnlockFair)
@@ -66,34 +66,29 @@ type Fair struct {
 // Call is the request as a script. ParseAcquire reads its answer.
 func (a Acquire) Call() Call {
 	keys := []string{a.Keys.Lock, a.Keys.Counter, a.Keys.Tombstone(a.Token)}
-	args := []string{a.Token, strconv.FormatInt(a.TTLMS, 10), a.About, a.Floor, lifeArg(a.CounterLifeMS), ""}
-	if a.Clock {
-		args[5] = "clock"
+	args := []string{a.Token, strconv.FormatInt(a.TTLMS, 10), a.About}
+	if a.Floor == "" && a.CounterLifeMS == 0 && !a.Clock && a.Guard == "" && a.Fair == nil {
+		return scriptAcquire.Call(keys, args...)
 	}
-	script := scriptAcquire
+	// A key that is not used stands there as the lock's own name: a Cluster
+	// wants all keys in one slot.
+	queue, alive, guard := a.Keys.Lock, a.Keys.Lock, a.Keys.Lock
+	clock, channel, window, mode := "", "", "", ""
+	if a.Clock {
+		clock = "clock"
+	}
+	if a.Guard != "" {
+		guard = a.Guard
+	}
 	if a.Fair != nil {
-		script = scriptAcquireFair
-		mode := "try"
+		queue, alive, mode = a.Keys.Queue, a.Keys.Alive, "try"
+		channel, window = a.Fair.Channel, strconv.FormatInt(a.Fair.WindowMS, 10)
 		if a.Fair.Wait {
 			mode = "queue"
 		}
-		keys = append(keys, a.Keys.Queue, a.Keys.Alive)
-		args = append(args, strconv.FormatInt(a.Fair.WindowMS, 10), a.Fair.Channel, mode)
-	} else {
-		args = trimEmpty(args, 3)
 	}
-	if a.Guard != "" {
-		keys = append(keys, a.Guard)
-	}
-	return script.Call(keys, args...)
-}
-
-// trimEmpty drops empty arguments from the end, but keeps the first n.
-func trimEmpty(args []string, n int) []string {
-	for len(args) > n && args[len(args)-1] == "" {
-		args = args[:len(args)-1]
-	}
-	return args
+	return scriptAcquireMore.Call(append(keys, queue, alive, guard),
+		append(args, a.Floor, lifeArg(a.CounterLifeMS), clock, channel, window, mode)...)
 }
 
 // Renew sets the lock's TTL if token holds it. ParseOwned reads the answer.

@@ -3,6 +3,7 @@ package wire
 import (
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -53,7 +54,7 @@ func TestScriptsCompareFencesAsGoDoes(t *testing.T) {
 		for range 200 {
 			a := strconv.FormatUint(random.Uint64()>>random.IntN(64), 10)
 			b := strconv.FormatUint(random.Uint64()>>random.IntN(64), 10)
-			got, err := rdb.Eval(t.Context(), lockHead+"return less(ARGV[1], ARGV[2]) and 1 or 0", nil, a, b).Int()
+			got, err := rdb.Eval(t.Context(), guardHead[strings.Index(guardHead, "local function less"):strings.Index(guardHead, "local mine")]+"return less(ARGV[1], ARGV[2]) and 1 or 0", nil, a, b).Int()
 			if err != nil || (got == 1) != LessFence(a, b) {
 				t.Errorf("%s: %s < %s is %d, %v", name, a, b, got, err)
 			}

@@ -1,10 +1,13 @@
--- Take the lock if it is free.
--- KEYS[1..3], ARGV[1..6] as in lock_head.lua; KEYS[4] a guard to enter, if given
--- Answer: the fencing number (a string: the lock is yours)
---         {0, value, PTTL} held  |  {-1} this token was given up  |  {-2, seen} the guard has seen a larger number
+-- Take the lock if it is free, and draw its fencing number, in one step.
+-- KEYS[1..3], ARGV[1..3] as in lock_head.lua
+-- Answer: the fencing number, a string: the lock is yours
+--         {0, value, PTTL} somebody holds it | {-1} this token was given up
 local holder = redis.call('GET', KEYS[1]) -- an error if this is no string: then it is no lock
-if holder then
-  return held_by_me(holder) or { 0, holder, redis.call('PTTL', KEYS[1]) }
-end
-if redis.call('EXISTS', KEYS[3]) == 1 then return { -1 } end -- a request that arrives after its release
-return grant(KEYS[4])
+if holder then return again(holder) or { 0, holder, redis.call('PTTL', KEYS[1]) } end
+if redis.call('EXISTS', KEYS[3]) == 1 then return { -1 } end -- a request that arrives after its own release
+
+-- INCR stands before SET: Redis does not roll a script back, so what may fail
+-- comes while there is no lock yet. GET after INCR: a Lua number is a double,
+-- exact to 2^53 only, so a fence never is one.
+redis.call('INCR', KEYS[2])
+return give(redis.call('GET', KEYS[2]), redis.call('TIME'))

@@ -1,18 +1,7 @@
 -- Shared head of the scripts that grant the lock.
 --
--- KEYS[1] the lock          ARGV[1] token: names this one acquisition
--- KEYS[2] the counter       ARGV[2] TTL, ms
--- KEYS[3] the token's       ARGV[3] about the holder, for people
---         tombstone         ARGV[4] floor: the number given must be larger; nil or '' none
---                           ARGV[5] life of the counter, ms; nil or '' for ever
---                           ARGV[6] 'clock': the number is also at least the server's time in us
-
--- Fencing numbers stay strings: a Lua number is a double, exact to 2^53 only,
--- and "9" > "10" bytewise. So: the shorter is the smaller, then the bytes.
-local function less(a, b)
-  if #a ~= #b then return #a < #b end
-  return a < b
-end
+-- KEYS[1] the lock     KEYS[2] the counter     KEYS[3] the token's tombstone
+-- ARGV[1] token: names this one acquisition    ARGV[2] TTL, ms    ARGV[3] about the holder, for people
 
 -- The time of the grant by the server's clock, as people write it. Days are
 -- counted from 1 March of year 0, so that the leap day ends its year; n - n % d
@@ -36,40 +25,16 @@ local function utc(time)
     clock / 3600, minute / 60, minute % 60, time[2] / 1000)
 end
 
--- Grants the lock to the token. INCR stands before SET: Redis does not roll a
--- script back, so what may fail comes while there is no lock yet. GET after
--- INCR: the reply of INCR would be a Lua number.
--- guard: the key of a guard to enter in the same step, or nil.
-local function grant(guard)
-  local time = redis.call('TIME')
-  local floor = ARGV[4] or ''
-  if ARGV[6] == 'clock' then -- goes on growing where the counter was lost
-    local micros = time[1] .. string.format('%06d', time[2])
-    if less(floor, micros) then floor = micros end
-  end
-  if floor ~= '' and less(redis.call('GET', KEYS[2]) or '0', floor) then
-    redis.call('SET', KEYS[2], floor)
-  end
-  redis.call('INCR', KEYS[2])
-  local fence = redis.call('GET', KEYS[2])
-  if ARGV[5] and ARGV[5] ~= '' then redis.call('PEXPIRE', KEYS[2], ARGV[5]) end
-  if guard then
-    local seen = redis.call('GET', guard)
-    if seen then
-      local highest = string.match(seen, '^(%d+):')
-      if not highest then return redis.error_reply('CORRUPT the guard does not hold number:token') end
-      if not less(highest, fence) then return { -2, highest } end
-    end
-    redis.call('SET', guard, fence .. ':' .. ARGV[1])
-  end
+-- Gives the lock, which is free, to the token, with a number that was drawn before.
+local function give(fence, time)
   redis.call('SET', KEYS[1],
     ARGV[1] .. ':' .. fence .. ':since=' .. utc(time) .. ' ' .. ARGV[3], 'PX', ARGV[2], 'NX')
   return fence
 end
 
--- The number of a lock that this token holds already, or nil: an earlier try
--- was granted and its answer was lost. It is not granted twice.
-local function held_by_me(holder)
+-- The answer to a token that holds the lock already: an earlier try was granted
+-- and its answer was lost. It is not granted twice. nil for any other token.
+local function again(holder)
   local mine = ARGV[1] .. ':'
   if string.sub(holder, 1, #mine) ~= mine then return nil end
   redis.call('PEXPIRE', KEYS[1], ARGV[2])

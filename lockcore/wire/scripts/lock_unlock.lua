@@ -15,7 +15,11 @@ if holder then
     answer = 1
   end
 end
-redis.pcall('SET', KEYS[2], answer, 'PX', ARGV[2])
-if answer == 1 then redis.pcall('PUBLISH', ARGV[3], 'free') end
+local kept = redis.pcall('SET', KEYS[2], answer, 'PX', ARGV[2])
+if answer == 1 then
+  redis.pcall('PUBLISH', ARGV[3], 'free')
+elseif kept.err and string.find(kept.err, 'READONLY', 1, true) then
+  return kept -- a replica knows nothing for sure
+end
 if answer == 0 then return { 0, holder } end
 return answer

@@ -12,7 +12,8 @@ if holder then
     answer = 1
   end
 end
-redis.pcall('SET', KEYS[2], answer, 'PX', ARGV[2])
+local kept = redis.pcall('SET', KEYS[2], answer, 'PX', ARGV[2])
+if answer ~= 1 and kept.err and string.find(kept.err, 'READONLY', 1, true) then return kept end
 leave(KEYS[3], KEYS[4], ARGV[1])
 if answer ~= 0 then
   local head = call_next(KEYS[3], KEYS[4], now_ms(), tonumber(ARGV[4]), ARGV[3])

@@ -39,3 +39,17 @@ local function call_next(queue, alive, now, window, channel)
   local told = redis.pcall('PUBLISH', channel, 'next:' .. token)
   return token, deadline, type(told) == 'number' and told or -1
 end
+
+-- Gives ARGV[1] a place in the queue, or keeps the one it has, and notes that it
+-- lives for so long. Returns how many are before it.
+local function stay(queue, alive, now, life)
+  if not redis.call('ZSCORE', queue, ARGV[1]) then
+    local last = redis.call('ZRANGE', queue, -1, -1, 'WITHSCORES')[2] or '0'
+    redis.call('ZADD', queue, tonumber(last) + 1, ARGV[1])
+  end
+  redis.call('HSET', alive, ARGV[1], whole(now + life) .. ':' .. ARGV[3])
+  for _, key in ipairs({ queue, alive }) do
+    if redis.call('PTTL', key) < life then redis.call('PEXPIRE', key, whole(life)) end
+  end
+  return redis.call('ZRANK', queue, ARGV[1])
+end
