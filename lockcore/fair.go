@@ -1,0 +1,79 @@
+package lockcore
+
+import (
+	"context"
+	"time"
+)
+
+// window is how long the waiter whose turn it is may take to come. A waiter
+// that died delays the others by no more.
+const window = 500 * time.Millisecond
+
+// inQueue waits in the server's queue. There every waiter has its own place, so
+// that turns are fair over all processes, and its own token is called when its
+// turn has come.
+func (w *waiting) inQueue(ctx context.Context) (*Lease, error) {
+	box := newMailbox(w.token)
+	joined := w.l.ears.live(w.names)
+	if joined { // nothing is missed then, and the first answer settles it
+		w.l.ears.join(w.names, box)
+	}
+	defer func() {
+		if joined {
+			w.l.ears.leave(w.names, box)
+		}
+	}()
+	for polled := 0; ; {
+		w.queued = true
+		lease, pause, err := w.try(ctx, true)
+		if lease != nil || err != nil {
+			w.queued = lease == nil
+			return lease, err
+		}
+		if !joined {
+			joined = true
+			w.l.ears.join(w.names, box)
+		}
+		if w.l.ears.live(w.names) {
+			polled = 0
+		} else { // ask often enough not to miss the window
+			pause = min(pause, backoff(pollFirst, polled, window/2))
+			polled++
+		}
+		if !w.beCalled(ctx, box, pause) {
+			return nil, w.ended(ctx)
+		}
+	}
+}
+
+// beCalled waits until this waiter is called, until it must show that it lives
+// (after pause), or until another one that was called has not come. It returns
+// false when ctx ended first.
+func (w *waiting) beCalled(ctx context.Context, box *mailbox, pause time.Duration) bool {
+	// Those in front ask first, when the holder has died and nobody is called.
+	showUp := time.Now().Add(pause + time.Duration(min(w.place, 50))*2*time.Millisecond)
+	timer := time.NewTimer(time.Until(showUp))
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-timer.C:
+			return true
+		case <-box.bell:
+			n := box.take()
+			if n.try {
+				return true
+			}
+			w.place = max(w.place-n.taken, 0)
+			until := showUp
+			if n.called { // whoever is next in line looks first whether it came
+				late := time.Now().Add(time.Duration(max(w.place, 1))*window + jitter())
+				if late.Before(showUp) {
+					until = late
+				}
+			}
+			timer.Reset(time.Until(until))
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package lockcore
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+)
+
+// waitFor is Acquire: it asks, and waits, until it has an end.
+func (h *hold) waitFor(ctx context.Context) (*Lease, error) {
+	w := &waiting{hold: h}
+	var lease *Lease
+	var err error
+	if h.cfg.fair {
+		lease, err = w.inQueue(ctx)
+	} else {
+		lease, err = w.inLine(ctx)
+	}
+	if lease == nil && (h.doubt || w.queued) {
+		h.abandon()
+	}
+	return lease, err
+}
+
+// waiting is one Acquire that waits.
+type waiting struct {
+	*hold
+	queued bool       // it may have a place in the server's queue
+	place  int64      // how many are before it there
+	last   *HeldError // who had the lock when it was last asked for
+	trying instant    // since when the server gives no answer; zero: it did
+}
+
+// inLine waits behind the other waiters of this process, then for a release.
+func (w *waiting) inLine(ctx context.Context) (*Lease, error) {
+	var next time.Time
+	if !w.l.lines.busy(w.names) && !w.l.ears.live(w.names) {
+		lease, pause, err := w.try(ctx, false)
+		if lease != nil || err != nil {
+			return lease, err
+		}
+		next = time.Now().Add(pause)
+	}
+	ln, turn := w.l.lines.join(w.names, next)
+	defer w.l.lines.leave(ln, turn)
+	select {
+	case <-turn:
+	case <-ctx.Done():
+		return nil, w.ended(ctx)
+	}
+	for {
+		if err := w.sleep(ctx, ln); err != nil {
+			return nil, err
+		}
+		lease, pause, err := w.try(ctx, false)
+		if err != nil {
+			return nil, err
+		}
+		ln.next = time.Now().Add(pause)
+		if lease != nil {
+			return lease, nil
+		}
+	}
+}
+
+// sleep returns nil when the lock is to be asked for.
+func (w *waiting) sleep(ctx context.Context, ln *line) error {
+	pause := time.Until(ln.next)
+	if w.l.ears.live(w.names) {
+		ln.polled = 0
+	} else {
+		pause = min(pause, backoff(pollFirst, ln.polled, pollMost))
+		ln.polled++
+	}
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-ln.box.bell:
+		ln.box.take()
+		return nil
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return w.ended(ctx)
+	}
+}
+
+// Without a subscription a waiter asks again and again: soon at first, because
+// the subscription is on its way.
+const (
+	pollFirst = 50 * time.Millisecond
+	pollMost  = time.Second
+)
+
+// try asks once. Without a lease and without an error, the lock is to be asked
+// for again after pause, unless something is heard before.
+func (w *waiting) try(ctx context.Context, queue bool) (lease *Lease, pause time.Duration, err error) {
+	reply, sent, err := w.ask(ctx, queue)
+	if err != nil && ctx.Err() != nil {
+		return nil, 0, w.ended(ctx)
+	}
+	if err != nil {
+		return nil, 50 * time.Millisecond, w.unanswered(err)
+	}
+	w.trying, w.place = instant{}, reply.Place
+	lease, err = w.settle(ctx, reply, sent, nil)
+	var held *HeldError
+	switch {
+	case lease != nil:
+		return lease, w.cfg.ttl, nil
+	case errors.As(err, &held):
+		if w.last == nil {
+			w.observe(Event{Kind: EventWaiting, Holder: held.Holder})
+		}
+		w.last = held
+		return nil, held.TTL + jitter(), nil
+	}
+	return nil, 0, err
+}
+
+// jitter keeps the waiters of many processes from asking at one moment when a
+// lock expires.
+func jitter() time.Duration { return rand.N(10 * time.Millisecond) }
+
+// unanswered is nil as long as a server that gives no answer is to be asked
+// again: for one TTL.
+func (w *waiting) unanswered(err error) error {
+	now := w.l.clock.read()
+	if w.trying == (instant{}) {
+		w.trying = now
+	}
+	if passing(err) && now.since(w.trying) < w.cfg.ttl {
+		return nil
+	}
+	return opError("acquire", w.name, err)
+}
+
+// ended is the error of a wait that its context ended.
+func (w *waiting) ended(ctx context.Context) error {
+	if w.last == nil { // the server never answered
+		return &HeldError{Name: w.name, Cause: context.Cause(ctx), unasked: true}
+	}
+	return &HeldError{Name: w.name, Holder: w.last.Holder, TTL: w.last.TTL, Cause: context.Cause(ctx)}
+}
+
+// tellAcquired tells the observer how an acquisition ended.
+func (h *hold) tellAcquired(ctx context.Context, lease *Lease, err error) {
+	if h.cfg.observer == nil {
+		return
+	}
+	e := Event{Context: ctx, Attempts: h.asked, Took: h.l.clock.read().since(h.began), Err: err}
+	var held *HeldError
+	switch {
+	case lease != nil:
+		e.Kind = EventAcquired
+	case errors.As(err, &held) && held.Cause != nil:
+		e.Kind, e.Holder = EventAcquireEnded, held.Holder
+	case errors.As(err, &held):
+		e.Kind, e.Holder = EventNotAcquired, held.Holder
+	default:
+		e.Kind = EventAcquireFailed
+	}
+	h.observe(e)
+}
