@@ -36,6 +36,14 @@ func (t *Target) hooked(c *redis.Client) *redis.Client {
 	return c
 }
 
+// ForDB returns a client of the same server for another of its databases. It
+// is the caller's to close.
+func (t *Target) ForDB(db int) *redis.Client {
+	o := t.options(t.Addr())
+	o.DB = db
+	return t.hooked(redis.NewClient(o))
+}
+
 func (t *Target) cluster(addr string) *redis.ClusterClient {
 	o := t.options(addr)
 	seeds := append([]string{addr}, t.place.addrs...)

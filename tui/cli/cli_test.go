@@ -151,7 +151,7 @@ func TestNothingGivenIsEchoed(t *testing.T) {
 }
 
 // needs is a verb with a target, for what all of those have in common.
-func needs(t *testing.T, env map[string]string, args ...string) (result, *invocation) {
+func needs(t *testing.T, env map[string]string, args ...string) result {
 	t.Helper()
 	var out, errs bytes.Buffer
 	inv := &invocation{env: func(k string) string { return env[k] }, in: strings.NewReader(""), out: &out, err: &errs}
@@ -162,19 +162,20 @@ func needs(t *testing.T, env map[string]string, args ...string) (result, *invoca
 	inv.opts, inv.given, inv.args = p.opts, p.given, p.words
 	inv.verb = verb{name: "test", target: needsTarget, flags: []string{string(groupLook)}}
 	if err := inv.check(); err != nil {
-		return result{inv.fail(err), out.String(), errs.String()}, inv
+		code := inv.fail(err)
+		return result{code, out.String(), errs.String()}
 	}
 	tg, code := inv.open(t.Context())
 	if tg != nil {
 		fmt.Fprintf(&out, "addr=%s user=%s env=%s guarded=%v read-only=%v match=%q", tg.Info.Addr, tg.Info.User, tg.Info.Env, tg.Guarded(), tg.Info.ReadOnly, inv.opts.match)
 		_ = tg.Close() // the test is done with it
 	}
-	return result{code, out.String(), errs.String()}, inv
+	return result{code, out.String(), errs.String()}
 }
 
 func TestWithoutATarget(t *testing.T) {
 	for _, args := range [][]string{{}, {"--env", "dev"}, {"--read-only"}, {"--match", "x"}} {
-		r, _ := needs(t, map[string]string{"REDISCLI_AUTH": "x"}, args...)
+		r := needs(t, map[string]string{"REDISCLI_AUTH": "x"}, args...)
 		r.has(t, fmt.Sprint(args), exitUsage, "needs a server")
 	}
 }
@@ -185,23 +186,23 @@ func TestTarget(t *testing.T) {
 	port := fmt.Sprint(s.Port)
 	pw := map[string]string{"REDISCLI_AUTH": "pw"}
 
-	r, _ := needs(t, pw, "-p", port)
+	r := needs(t, pw, "-p", port)
 	r.has(t, "port alone", exitOK, "addr="+s.Addr, "user=default", "guarded=false", "read-only=false")
-	r, _ = needs(t, nil, "-p", port, "-a", "pw")
+	r = needs(t, nil, "-p", port, "-a", "pw")
 	r.has(t, "-a", exitOK, "user=default")
-	r, _ = needs(t, pw, "-u", "redis://ops:s3cret@"+s.Addr, "--env", "prod")
+	r = needs(t, pw, "-u", "redis://ops:s3cret@"+s.Addr, "--env", "prod")
 	r.has(t, "url", exitOK, "user=ops", "env=prod", "guarded=true")
-	r, _ = needs(t, map[string]string{"REDISCLI_AUTH": "pw", "FENCEPOST_READ_ONLY": "1"}, "-p", port)
+	r = needs(t, map[string]string{"REDISCLI_AUTH": "pw", "FENCEPOST_READ_ONLY": "1"}, "-p", port)
 	r.has(t, "read-only from the environment", exitOK, "read-only=true")
-	r, _ = needs(t, nil, "-p", port, "--user", "ops")
+	r = needs(t, nil, "-p", port, "--user", "ops")
 	r.has(t, "a user without a password", exitError, "wrong user name or password")
-	r, _ = needs(t, nil, "-p", fmt.Sprint(redistest.FreePort(t)))
+	r = needs(t, nil, "-p", fmt.Sprint(redistest.FreePort(t)))
 	r.has(t, "closed port", exitError, "connection refused")
-	r, _ = needs(t, nil, "-p", port, "--key", "order-lock")
+	r = needs(t, nil, "-p", port, "--key", "order-lock")
 	r.has(t, "a lock's key in --key", exitUsage, "TLS client certificate", "inspect KEY")
-	r, _ = needs(t, nil, "-p", port, "--tls", "--cert", "x", "--key", "/no/such/file")
+	r = needs(t, nil, "-p", port, "--tls", "--cert", "x", "--key", "/no/such/file")
 	r.has(t, "missing certificate", exitUsage, "no such file")
-	r, _ = needs(t, nil, "-p", port, "--askpass")
+	r = needs(t, nil, "-p", port, "--askpass")
 	r.has(t, "--askpass without a terminal", exitUsage, "needs a terminal")
 }
 
@@ -216,16 +217,16 @@ func TestProfiles(t *testing.T) {
 		}
 	}
 	write(good)
-	r, _ := needs(t, nil, "--profile", "orders", "--config", file)
+	r := needs(t, nil, "--profile", "orders", "--config", file)
 	r.has(t, "profile", exitOK, "addr="+s.Addr, "env=prod", "guarded=true", "read-only=true", `match=["order:*"]`)
-	r, _ = needs(t, nil, "--profile", "orders", "--config", file, "--env", "dev", "--match", "x")
+	r = needs(t, nil, "--profile", "orders", "--config", file, "--env", "dev", "--match", "x")
 	r.has(t, "env towards the laxer", exitOK, "env=prod", "stricter", `match=["x"]`)
-	r, _ = needs(t, nil, "--profile", "order", "--config", file)
+	r = needs(t, nil, "--profile", "order", "--config", file)
 	r.has(t, "near miss", exitUsage, "is orders meant?")
-	r, _ = needs(t, nil, "--profile", "orders", "--config", file+"x")
+	r = needs(t, nil, "--profile", "orders", "--config", file+"x")
 	r.has(t, "no file", exitError, "no such file")
 	write(text)
-	r, _ = needs(t, nil, "--profile", "orders", "--config", file)
+	r = needs(t, nil, "--profile", "orders", "--config", file)
 	r.has(t, "bad file", exitError, file+":8:", "port is a number")
 }
 
