@@ -71,6 +71,9 @@ func (l list) sync(m root) list {
 		l.keyWidth = max(l.keyWidth, theme.Width(r.name()))
 		l.holderWidth = max(l.holderWidth, theme.Width(r.holderCell(m.theme.Glyph, 1<<10)))
 	}
+	if m.feed.scanned.IsZero() {
+		l.table = table.State{} // while the first rows come in, the cursor waits at the top
+	}
 	l.table = l.table.Sync(tableRows{l.rows, nil}, l.height)
 	return l
 }

@@ -118,29 +118,29 @@ func (a *actor) wait(woken <-chan struct{}, d time.Duration) bool {
 	return true
 }
 
-// listen subscribes to a channel on a connection of its own and returns what
-// receives something at every message.
-func (a *actor) listen(channel string) (<-chan struct{}, error) {
-	conn, err := a.dial()
-	if err != nil {
-		return nil, err
-	}
-	if _, err := conn.Do("SUBSCRIBE", channel); err != nil {
-		return nil, fmt.Errorf("sandbox: %w", err)
-	}
-	woken := make(chan struct{}, 1)
-	a.s.spawn(func() {
-		for {
-			if _, err := conn.Read(); err != nil {
-				return
-			}
-			select {
-			case woken <- struct{}{}:
-			default:
-			}
+// listen returns how an actor hears of a channel while it waits: a subscription
+// on a connection of its own, which stop ends.
+func (a *actor) listen(channel string) func() (woken <-chan struct{}, stop func()) {
+	return func() (<-chan struct{}, func()) {
+		heard := make(chan struct{}, 1)
+		conn, err := a.dial()
+		if err != nil {
+			return heard, func() {} // the sandbox is ending
 		}
-	})
-	return woken, nil
+		_, _ = conn.Do("SUBSCRIBE", channel) // fails with the connection, which reading sees
+		a.s.spawn(func() {
+			for {
+				if _, err := conn.Read(); err != nil {
+					return
+				}
+				select {
+				case heard <- struct{}{}:
+				default:
+				}
+			}
+		})
+		return heard, func() { _ = conn.Close() }
+	}
 }
 
 // turn is how an actor takes part in a lock: again and again it takes it, holds
@@ -156,24 +156,37 @@ type turn struct {
 	drop  func()        // nil: it runs out by itself
 	work  time.Duration // how long it is held; 0 for ever
 	rest  time.Duration // until it is wanted again
-	woken <-chan struct{}
+	// listen begins to hear of releases; nil: the library polls. It is used
+	// while the actor waits only, so that who listens are those who wait.
+	listen func() (woken <-chan struct{}, stop func())
 }
 
 // play takes turns until the sandbox ends.
 func (a *actor) play(t turn) {
-	if !a.sleep(a.behind) {
-		return
+	for ok := a.sleep(a.behind); ok; ok = a.hold(t) && a.sleep(t.rest) {
+		if !a.acquire(t) {
+			return
+		}
 	}
+}
+
+// acquire waits until the lock is the actor's, and reports false when the
+// sandbox ends.
+func (a *actor) acquire(t turn) bool {
+	var woken <-chan struct{}
 	for {
 		ok, pause := t.take()
-		if !ok {
-			if !a.wait(t.woken, pause) || t.woken != nil && !a.sleep(a.behind) {
-				return
-			}
-			continue
+		if ok {
+			return true
 		}
-		if !a.hold(t) || !a.sleep(t.rest) {
-			return
+		if t.listen != nil && woken == nil {
+			var stop func()
+			woken, stop = t.listen()
+			defer stop()
+			continue // it may have become free before anybody listened
+		}
+		if !a.wait(woken, pause) || woken != nil && !a.sleep(a.behind) {
+			return false
 		}
 	}
 }

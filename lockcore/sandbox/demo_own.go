@@ -23,10 +23,6 @@ func playOwn(s *Sandbox, key string) error {
 		return err
 	}
 	return s.each([]string{"deploy-1", "deploy-2"}, func(a *actor) error {
-		woken, err := a.listen(keys.Channel(0))
-		if err != nil {
-			return err
-		}
 		about := wire.About{Host: a.name + ".example.org", PID: int64(4000 + a.rng.IntN(999)), Label: "deploy"}
 		token := ""
 		mine := func() bool {
@@ -47,7 +43,7 @@ func playOwn(s *Sandbox, key string) error {
 					return mine()
 				},
 				drop:  func() { _, _ = a.do(wire.Unlock(keys, token, 60_000, keys.Channel(0)).Argv()...) },
-				every: ownLease / 3, work: 40 * time.Second, rest: time.Second, woken: woken,
+				every: ownLease / 3, work: 40 * time.Second, rest: time.Second, listen: a.listen(keys.Channel(0)),
 			})
 		})
 		return nil

@@ -36,11 +36,8 @@ func (a *actor) redissonHolder() string {
 }
 
 // redissonTurn is the common part of Redisson's locks.
-func (a *actor) redissonTurn(key, channel string, work, rest time.Duration, keys ...string) (turn, error) {
-	woken, err := a.listen(channel)
-	if err != nil {
-		return turn{}, err
-	}
+func (a *actor) redissonTurn(key string, work, rest time.Duration, keys ...string) turn {
+	channel := "redisson_lock__channel:{" + key + "}"
 	me := a.redissonHolder()
 	keys = append([]string{key}, keys...)
 	return turn{
@@ -49,8 +46,8 @@ func (a *actor) redissonTurn(key, channel string, work, rest time.Duration, keys
 		},
 		keep:  func() bool { return yes(a.run(scriptHashKeep, keys[:1], millis(watchdogLease), me)) },
 		drop:  func() { a.run(scriptRedissonDrop, keys[:1], me, channel) },
-		every: watchdogEvery, work: work, rest: rest, woken: woken,
-	}, nil
+		every: watchdogEvery, work: work, rest: rest, listen: a.listen(channel),
+	}
 }
 
 // waitOrTaken reads the answer of a take script: "OK", or the TTL of the lock
@@ -67,22 +64,17 @@ func waitOrTaken(reply any) (bool, time.Duration) {
 
 func playRedisson(s *Sandbox, key string) error {
 	return s.each([]string{"order-1", "order-2", "order-3"}, func(a *actor) error {
-		t, err := a.redissonTurn(key, "redisson_lock__channel:{"+key+"}", 45*time.Second, 2*time.Second)
-		if err == nil {
-			s.spawn(func() { a.play(t) })
-		}
-		return err
+		t := a.redissonTurn(key, 45*time.Second, 2*time.Second)
+		s.spawn(func() { a.play(t) })
+		return nil
 	})
 }
 
 func playFenced(s *Sandbox, key string) error {
 	return s.each([]string{"settle-1", "settle-2"}, func(a *actor) error {
-		t, err := a.redissonTurn(key, "redisson_lock__channel:{"+key+"}", 12*time.Second, time.Second,
-			"redisson_lock_token:{"+key+"}")
-		if err == nil {
-			s.spawn(func() { a.play(t) })
-		}
-		return err
+		t := a.redissonTurn(key, 12*time.Second, time.Second, "redisson_lock_token:{"+key+"}")
+		s.spawn(func() { a.play(t) })
+		return nil
 	})
 }
 
@@ -94,10 +86,6 @@ func playFair(s *Sandbox, key string) error {
 	channel := "redisson_lock__channel:{" + key + "}"
 	return s.each([]string{"stock-1", "stock-2", "stock-3"}, func(a *actor) error {
 		me := a.redissonHolder()
-		woken, err := a.listen(channel + ":" + me)
-		if err != nil {
-			return err
-		}
 		s.spawn(func() {
 			a.play(turn{
 				take: func() (bool, time.Duration) {
@@ -105,7 +93,7 @@ func playFair(s *Sandbox, key string) error {
 				},
 				keep:  func() bool { return yes(a.run(scriptHashKeep, keys[:1], millis(watchdogLease), me)) },
 				drop:  func() { a.run(scriptFairDrop, keys[:2], me, channel) },
-				every: watchdogEvery, work: 15 * time.Second, rest: time.Second, woken: woken,
+				every: watchdogEvery, work: 15 * time.Second, rest: time.Second, listen: a.listen(channel + ":" + me),
 			})
 		})
 		return nil

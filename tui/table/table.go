@@ -284,7 +284,10 @@ func (t Table) line(flag string, cells []Cell, widths []int, current bool, w int
 			b.WriteString(theme.Strip(text))
 			continue
 		}
-		b.WriteString(c.Paint.Wrap(text))
+		if c.Text != "" {
+			text = c.Paint.Wrap(text)
+		}
+		b.WriteString(text)
 	}
 	if !current {
 		return strings.TrimRight(b.String(), " ")

@@ -1,6 +1,7 @@
 package theme
 
 import (
+	"math"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -73,15 +74,15 @@ func Wrap(s string, w int) []string {
 // Strip removes escape sequences, for tests and plain output.
 func Strip(s string) string { return ansi.Strip(s) }
 
-// Bar draws how much of a whole is left, w cells wide. What is left but small
-// still shows one cell; what is whole shows all.
+// Bar draws how much of a whole is left, w cells wide. A cell that is begun
+// counts, so what is left but small still shows.
 func (t Theme) Bar(left, whole int64, w int, paint Paint) string {
 	if w <= 0 {
 		return ""
 	}
 	full := 0
 	if whole > 0 && left > 0 {
-		full = min(w, max(1, int(float64(left)/float64(whole)*float64(w))))
+		full = min(w, int(math.Ceil(float64(left)/float64(whole)*float64(w))))
 	}
 	return paint.Wrap(strings.Repeat(t.Glyph.Full, full)) +
 		t.Muted.Wrap(strings.Repeat(t.Glyph.Empty, w-full))
