@@ -91,19 +91,3 @@ func (l *Lock) Left(now time.Time) (time.Duration, bool) {
 	}
 	return l.Deadline.Sub(now), true
 }
-
-// CanRelease reports whether a plan can be made, else why not.
-func (l *Lock) CanRelease() (bool, string) {
-	f := l.found.Family
-	switch {
-	case f == nil:
-		return false, "this lock was not read from a server"
-	case f.Release == nil && f.NoRelease != "":
-		return false, f.NoRelease
-	case f.Release == nil:
-		return false, f.Label + " locks can be looked at only"
-	case len(l.Holders) == 0:
-		return false, "nobody holds it"
-	}
-	return true, ""
-}

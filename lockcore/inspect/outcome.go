@@ -1,17 +1,21 @@
 package inspect
 
 import (
-	"fmt"
+	"cmp"
+	"time"
 
 	"fencepost/lockcore/wire"
 )
 
-// Word is what became of a release, as contract.md prints it.
+// Word is what became of a plan, as contract.md prints it.
 type Word string
 
 // The outcomes. Unknown: the reply was lost, and nothing proves what happened.
+// Partial: done on some keys or masters of the lock only.
 const (
 	Released Word = "RELEASED"
+	TTLSet   Word = "TTL SET"
+	Held     Word = "HELD" // for the operator
 	Gone     Word = "GONE"
 	Changed  Word = "CHANGED"
 	Refused  Word = "REFUSED"
@@ -20,87 +24,117 @@ const (
 	Failed   Word = "ERROR" // nothing was sent
 )
 
+// Done reports whether the plan did what it says.
+func (w Word) Done() bool { return w == Released || w == TTLSet || w == Held }
+
+// word is what an act is called when it was done.
+func (a Act) word() Word {
+	return [...]Word{Release: Released, SetTTL: TTLSet, Hold: Held}[a]
+}
+
 // Outcome is what became of a plan, and what is there now.
 type Outcome struct {
 	Word Word
+	// Why says what was not as seen, where Word is Changed; "" where the server
+	// did not tell.
+	Why wire.Why
 	// Told is how many receivers the wake-up reached; wire.ToldFailed where the
-	// server refused it (ToldErr says why), wire.ToldNobody where the family's
-	// waiters poll.
+	// server refused it (ToldErr says why), wire.ToldNobody where there was
+	// nobody to tell.
 	Told    int64
 	ToldErr string
-	// Now is what holds the key after the release, by a look of its own; nil
-	// where nobody does. NowErr is why that look failed.
+	// Now is what holds the key afterwards, by a look of its own; nil where
+	// nobody does. NowErr is why that look failed.
 	Now    []Lock
 	NowErr error
 	// Receipt says that a lost reply was proven by the key that the script left.
 	Receipt bool
-	Err     error // for Refused, Unknown and Failed: safe to print
+	// CalledOff says, of a lost reply, that the command had not run and cannot run
+	// any more. Otherwise, where Word is Unknown, it may still.
+	CalledOff bool
+	Err       error // for Refused, Unknown, Partial and Failed: safe to print by Detail
+	// Steps are the steps that were sent, and what became of each.
+	Steps []StepOutcome
+	// At is when the server had done it, by this machine's clock, at the latest.
+	At time.Time
 }
 
-// Detail is the outcome in one line for people, without its first word.
-func (o *Outcome) Detail(p *Plan) string {
-	key := p.Lock.Key
-	switch o.Word {
-	case Released:
-		return fmt.Sprintf("%s: %s%s%s", key, holders(p), o.receiptText(), o.waitersText())
-	case Gone:
-		return fmt.Sprintf("%s: %s no longer held it; nothing was changed%s", key, holders(p), o.nowText())
-	case Changed:
-		return fmt.Sprintf("%s: somebody else holds it now; nothing was changed%s", key, o.nowText())
-	case Refused:
-		return fmt.Sprintf("%s: nothing was changed: %s", key, o.errText())
-	case Unknown:
-		return fmt.Sprintf("%s: the reply was lost (%s)%s", key, o.errText(), o.nowText())
+// StepOutcome is what became of one step.
+type StepOutcome struct {
+	Step      Step // as it was sent: without a receipt, where none may be written
+	Word      Word
+	Why       wire.Why
+	Now       wire.Raw // what stands in the place of what was seen, when changed
+	Told      int64
+	ToldErr   string
+	Receipt   bool
+	CalledOff bool
+	// Plainly says that it was done between WATCH and EXEC, because this user may
+	// run no scripts.
+	Plainly bool
+	Err     error
+}
+
+// add takes a step's outcome in, and reports whether to go on. One surprise
+// before anything was done ends the plan; after that the rest is still done, as
+// half a release helps nobody.
+func (o *Outcome) add(s StepOutcome, act Act) (more bool) {
+	o.Steps = append(o.Steps, s)
+	o.tell(s)
+	switch before := o.Word; {
+	case before == "":
+		o.Word, o.Why, o.Receipt, o.CalledOff, o.Err = s.Word, s.Why, s.Receipt, s.CalledOff, s.Err
+	case s.Word == before, s.Word == Gone && before != Unknown, s.Step.After && s.Word.Done():
+	case before == Gone && s.Word == act.word():
+		o.Word, o.Receipt = s.Word, s.Receipt
+	default:
+		o.Word, o.Err = Partial, cmp.Or(o.Err, s.Err)
+		if s.Word == Changed {
+			o.Why = s.Why
+		}
 	}
-	return fmt.Sprintf("%s: %s", key, o.errText())
+	return o.Word.Done() || o.Word == Gone || o.Word == Partial
 }
 
-func holders(p *Plan) string {
+// tell adds up who was told. A failure is not hidden by an earlier success.
+func (o *Outcome) tell(s StepOutcome) {
 	switch {
-	case len(p.Holders) == 1 && p.Holders[0].ID == "":
-		return "the holder, who left no name,"
-	case len(p.Holders) == 1:
-		return p.Holders[0].ID.String()
-	}
-	return fmt.Sprintf("%d holders", len(p.Holders))
-}
-
-func (o *Outcome) receiptText() string {
-	if o.Receipt {
-		return " (the reply was lost; the receipt that the script left proves it)"
-	}
-	return ""
-}
-
-func (o *Outcome) waitersText() string {
-	switch {
-	case o.Told == wire.ToldFailed:
-		return "; waiters could not be told: " + o.ToldErr
+	case s.Told == wire.ToldNobody:
+	case s.Told == wire.ToldFailed:
+		o.Told, o.ToldErr = s.Told, s.ToldErr
 	case o.Told == wire.ToldNobody:
-		return ""
-	case o.Told == 1:
-		return "; 1 waiter told"
+		o.Told = s.Told
+	case o.Told >= 0:
+		o.Told += s.Told
 	}
-	return fmt.Sprintf("; %d waiters told", o.Told)
 }
 
-func (o *Outcome) nowText() string {
-	switch {
-	case o.NowErr != nil:
-		return "; what is there now could not be read: " + wire.Clean(o.NowErr.Error())
-	case len(o.Now) == 0:
-		return "; now nobody holds it"
-	case len(o.Now[0].Holders) == 0:
-		return fmt.Sprintf("; now it is %s", o.Now[0].State)
-	case o.Now[0].Holders[0].ID == "":
-		return "; now it is held again (the holder leaves no name)"
+// file reads the answer of a release script into a step's outcome.
+func (s *StepOutcome) file(reply any, done Word) {
+	r, err := wire.ParseRelease(reply)
+	if err != nil {
+		s.Word, s.Err = Unknown, err
+		return
 	}
-	return "; now held by " + o.Now[0].Holders[0].ID.String()
+	s.answer(r, done)
 }
 
-func (o *Outcome) errText() string {
-	if o.Err == nil {
-		return "no reason was given"
+func (s *StepOutcome) answer(r wire.ReleaseReply, done Word) {
+	switch r.Status {
+	case wire.ReleaseDone:
+		s.Word, s.Told, s.ToldErr = done, r.Told, wire.Clean(r.Err)
+	case wire.ReleaseGone:
+		s.Word = Gone
+	case wire.ReleaseHalf:
+		s.Word, s.Err = Partial, errText(r.Err)
+	case wire.ReleaseOff:
+		s.Word, s.CalledOff = Unknown, true
+	default:
+		s.Word, s.Why, s.Now = Changed, r.Why, r.Now
 	}
-	return wire.Clean(o.Err.Error())
 }
+
+// errText is an error whose text came from a server.
+type errText string
+
+func (e errText) Error() string { return wire.Clean(string(e)) }

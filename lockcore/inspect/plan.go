@@ -1,30 +1,80 @@
 package inspect
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"fencepost/lockcore/inspect/family"
 	"fencepost/lockcore/wire"
 )
 
-// Plan is what a release will do: made once, from one Lock as it was seen. It
-// can be shown and printed; Run sends exactly these steps, or nothing.
+// Plan is what will be done to one lock: made once, from that lock as it was
+// seen. It can be shown, printed and written down; Run sends exactly these
+// steps, or nothing.
 type Plan struct {
+	Act     Act
 	Lock    Lock
-	Holders []family.Holder // to be removed
-	Steps   []family.Step
-	// Weak says that the holder's id does not identify one acquisition, so that
-	// the deadline is compared too: a later acquisition is told from this one
-	// only if its lease ends more than a second later.
-	Weak    bool
-	receipt wire.Receipt
+	Holders []family.Holder // to be removed, or whose lease is to be set
+	Steps   []Step
+	// Guard says by what the acquisition that was seen is told from a later one.
+	// Weak: by less than the holder's own id.
+	Guard Guard
+	Weak  bool
+	// Said are sentences on what this plan cannot do, for the operator to read
+	// before it runs.
+	Said []string
+	hold hold
 }
 
-// Errors of PlanRelease.
+// Act is what a plan does.
+type Act int
+
+// The acts. All of them compare first, and alike.
+const (
+	Release Act = iota
+	SetTTL
+	Hold
+)
+
+// Step is one command of a plan, what it does, and where it is sent.
+type Step struct {
+	family.Step
+	Node string // host:port; in a Cluster it may have moved
+	DB   int
+	// After says that the step completes an earlier one: it is sent only when
+	// that one did what it should.
+	After bool
+}
+
+// Guard is what tells one acquisition from the next by the same holder.
+type Guard int
+
+// ByHolder: the id names one acquisition and no other. ByFence, ByDeadline: it
+// does not, and the fencing number, or the deadline, is compared too; by the
+// deadline a later acquisition is told from this one only if its lease ends
+// more than a second later. ByNothing: it does not, and the lock has neither.
+const (
+	ByHolder Guard = iota
+	ByFence
+	ByDeadline
+	ByNothing
+)
+
+// String says the guard in one sentence; "" for ByHolder, which needs none.
+func (g Guard) String() string {
+	switch g {
+	case ByFence:
+		return "weaker guard: this holder's id can come again, so the fencing number is compared too"
+	case ByDeadline:
+		return "weaker guard: this holder's id can come again, so the deadline is compared too (to a second)"
+	case ByNothing:
+		return "no guard: this holder's id can come again, and nothing here tells one acquisition from the next"
+	}
+	return ""
+}
+
+// Errors of the plans.
 var (
 	// ErrNoRelease: this lock can be looked at only; the text says why.
 	ErrNoRelease = errors.New("inspect: this lock cannot be released from here")
@@ -32,13 +82,45 @@ var (
 	ErrNotHolder = errors.New("inspect: named holder does not hold the lock")
 )
 
+// CanRelease reports whether a plan can be made, else why not.
+func (l *Lock) CanRelease() (bool, string) {
+	f := l.found.Family
+	switch {
+	case f == nil:
+		return false, "this lock was not read from a server"
+	case l.reading.NoRelease != "":
+		return false, l.reading.NoRelease
+	case f.Release == nil && f.NoRelease != "":
+		return false, f.NoRelease
+	case f.Release == nil:
+		return false, f.Label + " locks can be looked at only"
+	case len(l.Holders) == 0 && len(f.Release(&family.Target{Facts: l.facts, Reading: l.reading})) == 0:
+		return false, "nobody holds it"
+	}
+	return true, ""
+}
+
 // PlanRelease makes the plan that removes these holders from a lock as it was
 // seen; no holders means all of them.
 func (in *Inspector) PlanRelease(l Lock, holders ...wire.Raw) (Plan, error) {
+	p, err := in.plan(Release, l, holders)
+	if err != nil {
+		return Plan{}, err
+	}
+	if l.Family == unknownFamily {
+		p.Said = append(p.Said, "its library is not known: nothing is known of its waiters, and none can be woken")
+	}
+	return p, in.route(&p)
+}
+
+const unknownFamily = "unknown"
+
+// plan asks the family for the steps of a release, which all acts share.
+func (in *Inspector) plan(act Act, l Lock, holders []wire.Raw) (Plan, error) {
 	if ok, why := l.CanRelease(); !ok {
 		return Plan{}, fmt.Errorf("%w: %s", ErrNoRelease, why)
 	}
-	p := Plan{Lock: l, Holders: l.Holders, Weak: l.reading.Weak, receipt: in.receipt(&l)}
+	p := Plan{Act: act, Lock: l, Holders: l.Holders}
 	if len(holders) > 0 {
 		p.Holders = nil
 		for _, id := range holders {
@@ -46,95 +128,86 @@ func (in *Inspector) PlanRelease(l Lock, holders ...wire.Raw) (Plan, error) {
 			if i < 0 {
 				return Plan{}, fmt.Errorf("%w: %s", ErrNotHolder, id)
 			}
-			p.Holders = append(p.Holders, l.Holders[i])
-		}
-	}
-	guard := wire.Guard{}
-	if p.Weak {
-		guard = l.guard()
-	}
-	target := &family.Target{Facts: l.facts, Reading: l.reading, Holders: p.Holders, Guard: guard}
-	for _, step := range l.found.Family.Release(target) {
-		step.Call = step.Call.WithGuard(guard).WithReceipt(p.receipt)
-		p.Steps = append(p.Steps, step)
-	}
-	if len(p.Steps) == 0 {
-		return Plan{}, fmt.Errorf("%w: %s", ErrNoRelease, "its library gives no way to remove only this holder")
-	}
-	if in.cluster(l.Node) && !oneSlot(p.Steps) {
-		return Plan{}, fmt.Errorf("%w: its keys lie in different slots of the Cluster, so that one step cannot compare and act", ErrNoRelease)
-	}
-	return p, nil
-}
-
-// guard is the deadline seen, by the server's clock: it tells a later holder of
-// the same name by its later deadline.
-func (l *Lock) guard() wire.Guard {
-	ttl := l.facts.Main.PTTL
-	if ttl < 0 {
-		return wire.Guard{DeadlineMS: wire.GuardNoTTL}
-	}
-	return wire.Guard{DeadlineMS: l.facts.NowMS() + ttl}
-}
-
-// receiptLife is how long a receipt stays: long enough to ask for it after a
-// connection was lost, short enough not to be in anybody's way.
-const receiptLife = 60_000 // ms
-
-// receiptMark is in the name of every receipt, so that a scan passes them over.
-const receiptMark = ":fencepost:receipt:"
-
-func isReceipt(key string) bool { return strings.Contains(key, receiptMark) }
-
-// receipt names the key that proves what a release did. It begins with the
-// lock's own name, so that a user who may write only some keys may write it, and
-// in a Cluster it lies in the lock's slot; where no such name exists there is no
-// receipt.
-func (in *Inspector) receipt(l *Lock) wire.Receipt {
-	key := string(l.Key)
-	if in.cluster(l.Node) && hashTag(key) == "" {
-		if strings.ContainsAny(key, "{}") {
-			return wire.Receipt{}
-		}
-		key = "{" + key + "}"
-	}
-	return wire.Receipt{Key: key + receiptMark + rand.Text(), LifeMS: receiptLife}
-}
-
-func (in *Inspector) cluster(addr string) bool {
-	return slices.ContainsFunc(in.nodes, func(n Node) bool { return n.Addr == addr && n.Cluster })
-}
-
-// hashTag is the part of a key that decides its slot, "" where all of it does.
-func hashTag(key string) string {
-	_, rest, ok := strings.Cut(key, "{")
-	if !ok {
-		return ""
-	}
-	tag, _, ok := strings.Cut(rest, "}")
-	if !ok {
-		return ""
-	}
-	return tag
-}
-
-// oneSlot reports whether the keys of each step share a slot as far as their
-// names tell: equal hash tags, or equal names.
-func oneSlot(steps []family.Step) bool {
-	slot := func(key string) string {
-		if tag := hashTag(key); tag != "" {
-			return tag
-		}
-		return key
-	}
-	for _, s := range steps {
-		for _, k := range s.Call.Keys {
-			if slot(k) != slot(s.Call.Keys[0]) {
-				return false
+			if !slices.ContainsFunc(p.Holders, func(h family.Holder) bool { return h.ID == id }) {
+				p.Holders = append(p.Holders, l.Holders[i])
 			}
 		}
 	}
-	return true
+	target := &family.Target{Facts: l.facts, Reading: l.reading, Holders: p.Holders}
+	for _, step := range l.found.Family.Release(target) {
+		p.Steps = append(p.Steps, Step{Step: step, Node: l.Node, DB: l.DB})
+	}
+	if len(p.Steps) == 0 {
+		return Plan{}, fmt.Errorf("%w: %s", ErrNoRelease, "what was read of it does not tell how to remove exactly this holder")
+	}
+	p.guard()
+	return p, nil
+}
+
+// guard adds to each step what is compared besides the holder, where the
+// holder's id does not name one acquisition.
+func (p *Plan) guard() {
+	if !p.Lock.reading.Weak {
+		return
+	}
+	p.Weak = true
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		g, how := p.Lock.guard(s.Call.Lock())
+		s.Call = s.Call.WithGuard(g)
+		p.Guard = max(p.Guard, how)
+	}
+}
+
+// guard is what was seen of a key that a later holder of the same name will
+// change: the fence, else the key's deadline by the server's clock.
+func (l *Lock) guard(key string) (wire.Guard, Guard) {
+	if fence := l.reading.FenceKey; fence != "" {
+		if c := l.facts.Key(fence); c.Type == family.String && c.Whole && wire.ValidFence(c.Value) {
+			return wire.Guard{FenceKey: fence, Fence: c.Value}, ByFence
+		}
+	}
+	sample := l.facts.Main
+	if key != sample.Key {
+		sample = l.facts.Key(key)
+	}
+	switch {
+	case l.reading.NoTTL, sample.Type == family.None, sample.PTTL == family.Gone:
+		return wire.Guard{}, ByNothing
+	case sample.PTTL < 0:
+		// That a lock still has no TTL tells nothing of who took it; a TTL that it
+		// has now tells that somebody else did.
+		return wire.Guard{DeadlineMS: wire.GuardNoTTL}, ByNothing
+	}
+	return wire.Guard{DeadlineMS: l.facts.NowMS() + sample.PTTL}, ByDeadline
+}
+
+// Join makes one plan of several, for one lock that is kept on several masters
+// at once: each step compares and acts on its own master.
+func Join(plans ...Plan) Plan {
+	if len(plans) == 0 {
+		return Plan{}
+	}
+	joined := plans[0]
+	joined.Steps, joined.Holders, joined.Said = nil, nil, nil
+	for _, p := range plans {
+		joined.Steps = append(joined.Steps, p.Steps...)
+		joined.Guard, joined.Weak = max(joined.Guard, p.Guard), joined.Weak || p.Weak
+		for _, h := range p.Holders {
+			if !slices.ContainsFunc(joined.Holders, func(x family.Holder) bool { return x.ID == h.ID }) {
+				joined.Holders = append(joined.Holders, h)
+			}
+		}
+		for _, s := range p.Said {
+			if !slices.Contains(joined.Said, s) {
+				joined.Said = append(joined.Said, s)
+			}
+		}
+	}
+	if len(plans) > 1 {
+		joined.Said = append(joined.Said, fmt.Sprintf("the lock is kept on %d masters: each is asked on its own, one after the other", len(plans)))
+	}
+	return joined
 }
 
 // Lines are the steps as one would paste them into a shell.
@@ -146,14 +219,20 @@ func (p *Plan) Lines() []string {
 	return lines
 }
 
-// Consequence is one sentence on what the release means for whoever holds the
-// lock now.
+// Consequence is one sentence on what the plan means for whoever holds the lock
+// now.
 func (p *Plan) Consequence() string {
 	switch {
+	case p.Act == SetTTL:
+		return "If the holder does not renew it, the lock ends then, whether or not the work is done."
+	case p.Lock.State == family.Free:
+		return "Nobody holds it; only what is left of those who waited is cleaned up."
 	case p.Lock.State == family.Lapsed:
 		return "Its own library already takes this lock for free."
 	case p.Lock.State == family.Cooling:
 		return "The work is done; the lock stays on purpose to keep the next run away for a while."
+	case p.Act == Hold:
+		return "If the holder is still at work, nothing here can stop its writes; but nobody else begins until the hold is lifted."
 	case p.Lock.Fence != "":
 		return "If the holder is still at work, two may act at once; a resource that compares fencing tokens will refuse the older one, but only after it has seen a newer one."
 	}

@@ -3,10 +3,12 @@ package inspect
 import (
 	"context"
 	"errors"
-	"net"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"fencepost/lockcore/inspect/family"
 	"fencepost/lockcore/oneshot"
@@ -15,146 +17,211 @@ import (
 
 // Run carries out a plan and says truly what came of it. Each step is sent
 // once: the client library does not send it again, and after a lost reply the
-// server is asked what is there, never told to do it again.
+// server is asked what is there, never told to do it again. ctx bounds all
+// steps; after a lost reply Run looks on for up to settleFor, whatever ctx says.
 func (in *Inspector) Run(ctx context.Context, p Plan) Outcome {
-	n, ok := in.nodeOf(&p.Lock)
-	if !ok {
-		return Outcome{Word: Failed, Told: wire.ToldNobody, Err: errors.New("inspect: the plan is for another server")}
-	}
 	out := Outcome{Told: wire.ToldNobody}
-	for i, step := range p.Steps {
-		in.step(ctx, n, &p, step.Call, &out)
-		if out.Word != Released {
-			if i > 0 {
-				out.Word = Partial
-			}
+	for _, step := range p.Steps {
+		if !out.add(in.step(ctx, p.Act, step), p.Act) {
 			break
 		}
 	}
-	in.lookAfter(ctx, n, &p, &out)
+	out.At = time.Now()
+	if out.Word != Failed {
+		in.lookAfter(ctx, &p, &out)
+	}
 	return out
 }
 
-func (in *Inspector) nodeOf(l *Lock) (Node, bool) {
-	i := slices.IndexFunc(in.nodes, func(n Node) bool { return n.Addr == l.Node && n.DB == l.DB })
+func (in *Inspector) nodeAt(addr string, db int) (Node, bool) {
+	i := slices.IndexFunc(in.nodes, func(n Node) bool { return n.Addr == addr && n.DB == db })
 	if i < 0 {
 		return Node{}, false
 	}
 	return in.nodes[i], true
 }
 
-// step sends one call and files its answer.
-func (in *Inspector) step(ctx context.Context, n Node, p *Plan, call wire.Call, out *Outcome) {
-	call = in.publishVerb(ctx, n, call)
-	reply, err := oneshot.Send(ctx, n.Client, call)
-	if notPermitted(err) && p.receipt.Key != "" {
+// stepFor bounds one step where the caller did not.
+const stepFor = 5 * time.Second
+
+// step sends one command, on a connection that has just answered.
+func (in *Inspector) step(ctx context.Context, act Act, s Step) StepOutcome {
+	out := StepOutcome{Step: s, Told: wire.ToldNobody}
+	n, ok := in.nodeAt(s.Node, s.DB)
+	if !ok {
+		out.Word, out.Err = Failed, fmt.Errorf("the plan is for a server that is not connected: %s", s.Node)
+		return out
+	}
+	ctx, cancel := context.WithTimeout(ctx, stepFor)
+	defer cancel()
+	for range 2 { // a second time where the Cluster has moved the key, and nothing ran
+		to := in.stepAt(ctx, n, act, &out)
+		if to == "" {
+			return out
+		}
+		if n, ok = in.nodeAt(to, s.DB); !ok {
+			return out
+		}
+	}
+	return out
+}
+
+// stepAt sends the step to one node. It returns the address of another one
+// where the server says that the key is there; then nothing ran.
+func (in *Inspector) stepAt(ctx context.Context, n Node, act Act, out *StepOutcome) (movedTo string) {
+	out.Word, out.Err = "", nil
+	conn, err := ready(ctx, n.Client)
+	if err != nil {
+		out.Word, out.Err = Failed, err
+		if serverError(err) || errors.As(err, new(*replicaError)) {
+			out.Word = Refused
+		}
+		return ""
+	}
+	defer func() { _ = conn.Close() }() // back to the pool, or gone: both are fine
+	call := out.Step.Call
+	reply, err := sendTo(ctx, conn, call)
+	if notPermitted(err) && !noScripts(err) && call.Receipt().Key != "" {
 		// Nothing ran. This user may not write the receipt's key, or not act at
 		// all: without a receipt the answer tells which.
-		p.receipt = wire.Receipt{}
-		reply, err = oneshot.Send(ctx, n.Client, call.WithReceipt(wire.Receipt{}))
+		call = call.WithReceipt(wire.Receipt{})
+		out.Step.Call = call
+		reply, err = sendTo(ctx, conn, call)
 	}
 	switch {
-	case err == nil:
-		out.file(reply)
+	case err == nil || errors.Is(err, redis.Nil):
+		out.fileAny(reply, call, act)
+	case noScripts(err) && call.IsRelease():
+		in.plainly(ctx, n, act, out)
 	case serverError(err):
+		out.Word, out.Err = Refused, explainRefusal(err)
+		return movedAddr(err)
+	case notSent(err):
 		out.Word, out.Err = Refused, err
-	case neverSent(err):
-		out.Word, out.Err = Failed, err
 	default:
 		out.Word, out.Err = Unknown, err
-		in.askReceipt(ctx, n, p, out)
+		in.settle(n, act, out)
 	}
+	return ""
 }
 
-// file reads the answer of a release script into the outcome.
-func (o *Outcome) file(reply any) {
-	r, err := wire.ParseRelease(reply)
-	if err != nil {
-		o.Word, o.Err = Unknown, err
+// fileAny reads the answer of a release script, or of a plain command.
+func (s *StepOutcome) fileAny(reply any, call wire.Call, act Act) {
+	if call.IsRelease() {
+		s.file(reply, act.word())
 		return
 	}
-	switch r.Status {
-	case wire.ReleaseDone:
-		o.Word, o.Told, o.ToldErr = Released, r.Told, wire.Clean(r.Err)
-	case wire.ReleaseGone:
-		o.Word = Gone
-	default:
-		o.Word = Changed
+	s.Word = act.word()
+	if n, ok := reply.(int64); ok && strings.HasSuffix(call.Name, "PUBLISH") || call.Name == "LPUSH" {
+		s.Told = n
 	}
 }
 
-// publishVerb chooses how a release publishes: in a Cluster a library may listen
-// on plain or on sharded channels, and the subscribers tell which. On neither,
-// both are told: a spurious message makes a waiter try once more.
-func (in *Inspector) publishVerb(ctx context.Context, n Node, call wire.Call) wire.Call {
-	ch := call.Wake().Target
-	if ch == "" || !n.Cluster {
-		return call
+// sendTo sends a script by its text: what was shown is what is sent, and a user
+// who may only EVAL may send it.
+func sendTo(ctx context.Context, conn oneshot.Processor, call wire.Call) (any, error) {
+	if call.Script != nil {
+		argv := call.Argv()
+		call = wire.Command(argv[0], argv[1:]...)
 	}
-	plain, err1 := n.Client.PubSubNumSub(ctx, ch).Result()
-	shard, err2 := n.Client.PubSubShardNumSub(ctx, ch).Result()
+	return oneshot.Send(ctx, conn, call)
+}
+
+// movedAddr is the address in a MOVED error, "" in any other.
+func movedAddr(err error) string {
+	rest, ok := strings.CutPrefix(err.Error(), "MOVED ")
+	if !ok {
+		return ""
+	}
+	_, addr, _ := strings.Cut(rest, " ")
+	return addr
+}
+
+// noScripts reports whether a server runs no scripts for this user, or at all.
+func noScripts(err error) bool {
+	if err == nil || !serverError(err) {
+		return false
+	}
+	text := strings.ToLower(err.Error())
+	return (strings.Contains(text, "unknown command") || strings.HasPrefix(text, "noperm")) &&
+		(strings.Contains(text, "'eval'") || strings.Contains(text, "`eval`"))
+}
+
+// notSent reports whether the client itself kept a command back: a read-only
+// target does.
+func notSent(err error) bool {
+	var n interface{ NotSent() bool }
+	return errors.As(err, &n) && n.NotSent()
+}
+
+// explainRefusal adds to a server's refusal what an operator can do about it.
+func explainRefusal(err error) error {
+	text := err.Error()
+	hint := ""
 	switch {
-	case err2 != nil: // before 7.0 there are no sharded channels
-		return call.WithPublish(wire.WakePublish)
-	case err1 == nil && plain[ch] > 0 && shard[ch] == 0:
-		return call.WithPublish(wire.WakePublish)
-	case shard[ch] > 0 && plain[ch] == 0:
-		return call.WithPublish(wire.WakeSPublish)
+	case strings.Contains(text, "READONLY"):
+		hint = "this server is a replica: act on its master"
+	case strings.Contains(text, "NOREPLICAS"):
+		hint = "the server refuses all writes while it has too few replicas (min-replicas-to-write)"
+	case strings.HasPrefix(text, "OOM"):
+		hint = "the server is out of memory and refuses writes"
+	case strings.Contains(text, "MISCONF"):
+		hint = "the server refuses writes because it cannot save its data"
+	case strings.HasPrefix(text, "BUSY"):
+		hint = "another script has been running for seconds"
+	case strings.HasPrefix(text, "ASK "), strings.HasPrefix(text, "TRYAGAIN"):
+		hint = "the Cluster is moving this slot: try again when that is over"
+	case strings.Contains(text, "can't run this command"), strings.Contains(text, "ACL failure"), strings.HasPrefix(text, "NOPERM"):
+		hint = "grant it by ACL SETUSER, or act as another user"
+	case strings.Contains(text, "Unknown Redis command"), strings.Contains(text, "unknown command"):
+		hint = "the command is renamed or disabled on this server"
 	}
-	return call.WithPublish(wire.WakeBoth)
-}
-
-// neverSent reports whether a connection could not even be made.
-func neverSent(err error) bool {
-	var op *net.OpError
-	return errors.As(err, &op) && op.Op == "dial"
-}
-
-// receiptPatience is how long a lost reply is followed by questions: a server
-// that was busy or paused may still run what it has received.
-const receiptPatience = 5 * time.Second
-
-// askReceipt looks for the proof of a release whose reply was lost.
-func (in *Inspector) askReceipt(ctx context.Context, n Node, p *Plan, out *Outcome) {
-	if p.receipt.Key == "" {
-		return
+	if hint == "" {
+		return err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), receiptPatience)
-	defer cancel()
-	for ctx.Err() == nil {
-		told, err := n.Client.Get(ctx, p.receipt.Key).Int64()
-		if err == nil {
-			out.Word, out.Told, out.Receipt, out.Err = Released, told, true, nil
-			return
-		}
-		if serverError(err) && !strings.HasPrefix(err.Error(), "redis: nil") {
-			return
-		}
-		wait(ctx, 100*time.Millisecond)
-	}
-}
-
-func wait(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
-	}
+	return fmt.Errorf("%w (%s)", err, hint)
 }
 
 // lookAfter reads what is there now. A server that reported an error may have
-// acted before it failed: then the outcome is not REFUSED.
-func (in *Inspector) lookAfter(ctx context.Context, n Node, p *Plan, out *Outcome) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), receiptPatience)
+// acted before it failed: then the outcome is not REFUSED. And where the holder
+// is gone but another has the lock, it is not GONE.
+func (in *Inspector) lookAfter(ctx context.Context, p *Plan, out *Outcome) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stepFor)
 	defer cancel()
-	out.Now, out.NowErr = in.lookAt(ctx, n, []probe{{key: string(p.Lock.Key)}})
-	if p.Lock.HasField {
-		out.Now = slices.DeleteFunc(out.Now, func(l Lock) bool { return l.Field != p.Lock.Field })
-	}
-	if out.Word == Refused && out.NowErr == nil && !stillHeld(out.Now, p) {
+	out.Now, out.NowErr = in.now(ctx, p)
+	switch {
+	case out.NowErr != nil:
+	case out.Word == Refused && !stillHeld(out.Now, p):
 		out.Word = Unknown
+	case out.Word == Gone && heldNow(out.Now):
+		out.Word, out.Why = Changed, wire.WhyHolder
 	}
+}
+
+func heldNow(now []Lock) bool {
+	return slices.ContainsFunc(now, func(l Lock) bool { return l.State == family.Held && len(l.Holders) > 0 })
+}
+
+// now reads the lock of a plan on every node that the plan is for.
+func (in *Inspector) now(ctx context.Context, p *Plan) ([]Lock, error) {
+	var locks []Lock
+	seen := map[string]bool{}
+	for _, s := range p.Steps {
+		n, ok := in.nodeAt(s.Node, s.DB)
+		if !ok || s.After || seen[s.Node] {
+			continue
+		}
+		seen[s.Node] = true
+		found, err := in.lookAt(ctx, n, []probe{{key: string(p.Lock.Key)}})
+		if err != nil {
+			return nil, err
+		}
+		locks = append(locks, found...)
+	}
+	if p.Lock.HasField {
+		locks = slices.DeleteFunc(locks, func(l Lock) bool { return l.Field != p.Lock.Field })
+	}
+	return locks, nil
 }
 
 // stillHeld reports whether every holder of the plan is still there.

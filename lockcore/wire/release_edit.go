@@ -22,6 +22,17 @@ func (c Call) IsRelease() bool {
 		len(c.Keys) >= headKeys && len(c.Args) >= headArgs
 }
 
+// Lock is the key that a release compares; of a plain command, its first key.
+func (c Call) Lock() string {
+	switch {
+	case len(c.Keys) > 0:
+		return c.Keys[keyLock]
+	case len(c.Args) > 0:
+		return c.Args[0]
+	}
+	return ""
+}
+
 // edit returns the call with keys and arguments that may be written to.
 func (c Call) edit() Call {
 	c.Keys, c.Args = slices.Clone(c.Keys), slices.Clone(c.Args)

@@ -113,7 +113,7 @@ func (p *plainCall) decide(replies []any, see func([]any) (ReleaseReply, []Call)
 // complete adds the wake-up and the receipt to the writes.
 func (p *plainCall) complete(reply ReleaseReply, writes []Call) PlainAnswer {
 	a := PlainAnswer{ReleaseReply: reply, Writes: writes, Wake: -1}
-	for _, c := range p.Wake().calls() {
+	for _, c := range p.Wake().Calls() {
 		if c.Name == "LPUSH" || strings.HasSuffix(c.Name, "PUBLISH") && a.Wake < 0 {
 			a.Wake = len(a.Writes)
 		}

@@ -33,7 +33,7 @@ func (c Call) Split(apart func(key string) bool) (own Call, then []Call, ok bool
 		}
 	}
 	if list := own.Keys[keyList]; apart(list) {
-		then = append(then, own.Wake().calls()...)
+		then = append(then, own.Wake().Calls()...)
 		own.Keys[keyList], own.Args[argVerb] = own.Keys[keyLock], string(WakeNobody)
 	}
 	return own, then, true
@@ -63,8 +63,8 @@ func (c Call) partsAt(keys []string) ([]Call, bool) {
 	return then, WakeVerb(c.Args[argVerb]) != verbHold
 }
 
-// calls are the plain commands of a wake-up.
-func (w Wake) calls() []Call {
+// Calls are the plain commands of a wake-up.
+func (w Wake) Calls() []Call {
 	var calls []Call
 	switch w.Verb {
 	case WakeReset:
