@@ -52,8 +52,8 @@ func pairArgs(args []string, pairs []Pair) []string {
 	return args
 }
 
-// Slots deletes string keys that each hold one permit of a semaphore, if all of
-// them hold the tokens seen.
+// Slots deletes string keys, if all of them hold the values seen: the permits of
+// a semaphore, an owner and its expiry.
 func (r Release) Slots(slots ...Pair) Call {
 	var keys, tokens []string
 	for _, s := range slots {

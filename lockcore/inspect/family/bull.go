@@ -19,7 +19,10 @@ func bull() *Family {
 		ID: "bull", Label: "Bull job",
 		Looks: "a random UUID under bull:queue:id:lock",
 		Match: func(s *Sample) []Claim {
-			if !isUUID4(s.Value) || !bullKey(s.Key) || !strings.Contains(s.Key, "bull") {
+			if !isUUID4(s.Value) || !bullKey(s.Key) {
+				return nil
+			}
+			if _, _, ok := after(s.Key, "bull:"); !ok && !strings.Contains(s.Key, "{bull}:") {
 				return nil
 			}
 			return sure("bull, :lock, and a UUID")

@@ -42,11 +42,7 @@ func djangoName(key string) string {
 	if name := djangoKey(key); name != "" {
 		return name
 	}
-	_, tail, ok := strings.Cut(key, ":")
-	if !ok {
-		return ""
-	}
-	return djangoKey(":" + tail)
+	return djangoKey(key[max(strings.IndexByte(key, ':'), 0):])
 }
 
 // owned is the reading of a lock whose value, decoded, is a person's word for

@@ -114,10 +114,8 @@ func laravelPrefix(key string) Confidence {
 	low := strings.ToLower(key)
 	cache := strings.Contains(low, "_cache") || strings.Contains(low, "-cache-")
 	switch {
-	case cache && strings.Contains(low, "laravel"):
+	case strings.Contains(low, "laravel_cache"), strings.Contains(low, "laravel-cache-"):
 		return Certain
-	case cache && (strings.Contains(low, "_database_") || strings.Contains(low, "-database-")):
-		return Likely
 	case cache:
 		return Likely
 	}

@@ -217,7 +217,7 @@ func TestPythonLibraries(t *testing.T) {
 		one("celery-singleton", str("SINGLETONLOCK_"+someMD5, someUUID4, NoTTL), expectation{family: "celery-singleton", kind: Lease,
 			ids: []string{someUUID4}, warning: NoExpiryDesign}),
 		one("pottery or RedLock.net", str("redlock:printer", someUUID4, 10_000), expectation{family: "unknown", candidate: "pottery"}),
-		one("aiocache", str("user:5-lock", someUUID4, 2000), expectation{family: "aiocache", confidence: Likely, resource: "user:5"}),
+		one("aiocache", str("user:5-lock", someUUID4, 2000), expectation{family: "unknown", confidence: Likely, candidate: "aiocache"}),
 		one("django cache.add", str(":1:sync-lock", pickled, 600_000), expectation{family: "django-cache", confidence: Likely,
 			ids: []string{"web-1:42"}, host: "web-1", pid: 42}),
 		one("django cache.add of a number", str(":1:sync-lock", "1", 600_000), expectation{family: "django-cache", ids: []string{""}}),

@@ -23,10 +23,13 @@ func n8n() *Family {
 			if i < 0 || !isUUID4(s.Value) {
 				return nil
 			}
-			if at := strings.LastIndexByte(s.Key, ':'); isHex(s.Key[at+1:], 64) {
-				return sure(":lock:, a SHA-256 and a random UUID")
+			switch at := strings.LastIndexByte(s.Key, ':'); {
+			case !isHex(s.Key[at+1:], 64):
+				return nil
+			case strings.HasSuffix(s.Key[:i], "n8n"):
+				return sure("n8n:lock:, a SHA-256 and a random UUID")
 			}
-			return nil
+			return likely(":lock:, a SHA-256 and a random UUID")
 		},
 		Decode: func(f *Facts) Reading {
 			if !strings.HasSuffix(f.Main.Key, leader) {

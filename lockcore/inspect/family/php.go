@@ -1,6 +1,9 @@
 package family
 
-import "strings"
+import (
+	"strings"
+	"time"
+)
 
 // phpLock is php-lock/lock, once malkusch/lock: 32 random bytes in hexadecimal
 // under php-malkusch-lock:. Its default is to expire in a thousand years
@@ -80,7 +83,7 @@ func drupal() *Family {
 			r.Note = "the request works on; its release does nothing"
 			// The id is the request's: the lock was taken at that time or later.
 			if ms, ok := drupalID(f.Main.Value); ok {
-				r.Holders[0].Label = "request begun at " + at(ms).Format("15:04:05 UTC")
+				r.Holders[0].Label = "request begun at " + at(ms).Format(time.RFC3339)
 			}
 			return r
 		},

@@ -44,10 +44,6 @@ func magentoSession() *Family {
 	return &Family{
 		ID: "magento-session", Label: "Cm_RedisSession lock", Types: []Type{Hash},
 		Looks: "the fields lock and pid in a session's hash, sess_ID",
-		Named: func(key string) bool {
-			_, _, ok := after(key, "sess_")
-			return ok
-		},
 		Match: func(s *Sample) []Claim {
 			if _, _, ok := after(s.Key, "sess_"); !ok || !magentoHeld(s) {
 				return nil

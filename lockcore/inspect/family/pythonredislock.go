@@ -2,6 +2,7 @@ package family
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"fencepost/lockcore/wire"
 )
@@ -70,7 +71,7 @@ func walrus() *Family {
 				}
 				return nil
 			}
-			if len(s.Value) != 32 || isPrintable(s.Value) {
+			if len(s.Value) != 32 || utf8.ValidString(s.Value) {
 				return nil
 			}
 			if _, _, ok := after(s.Key, "lock:"); !ok {

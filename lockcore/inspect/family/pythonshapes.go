@@ -26,7 +26,9 @@ func redlockPy() *Family {
 		"release it on all servers of the group; the holder works on, its release does nothing")
 }
 
-// pottery writes redlock:NAME, as RedLock.net does (pottery/redlock.py).
+// pottery writes redlock:NAME, as RedLock.net does by default (pottery/redlock.py,
+// RedLockNet Configuration/RedLockConnectionProvider.cs): such a key is one of
+// the two, and nothing in it says which.
 func pottery() *Family {
 	return oneString(Family{
 		ID: "pottery", Label: "pottery Redlock",
@@ -35,12 +37,14 @@ func pottery() *Family {
 			if _, _, ok := after(s.Key, "redlock:"); !ok || !isUUID4(s.Value) {
 				return nil
 			}
-			return []Claim{{Confidence: Likely, Candidates: []string{"pottery"}, Why: "redlock: and a random UUID"}}
+			return likely("redlock: and a random UUID")
 		},
 		Decode: func(f *Facts) Reading {
 			r := token(f, Mutex)
 			r.Resource = rest(f.Main.Key, "redlock:")
-			r.Note = "release it on all servers of the group; the holder gets ReleaseUnlockedLock"
+			r.Family, r.Candidates = "unknown", []string{"pottery", "redlock.net"}
+			r.Label = "Redlock (pottery or RedLock.net)"
+			r.Note = "release it on all servers of the group; RedLock.net's timer puts the lock back, pottery's holder gets ReleaseUnlockedLock"
 			return r
 		},
 	})
@@ -56,7 +60,7 @@ func aiocache() *Family {
 			if len(s.Key) <= 5 || !strings.HasSuffix(s.Key, "-lock") || !isUUID4(s.Value) {
 				return nil
 			}
-			return likely("-lock at the end, and a random UUID")
+			return shapeOnly(s, "aiocache", "-lock at the end, and a random UUID")
 		},
 		Decode: func(f *Facts) Reading {
 			r := token(f, Mutex)

@@ -130,7 +130,6 @@ func discourse() *Family {
 	return oneString(Family{
 		ID: "discourse", Label: "Discourse DistributedMutex",
 		Looks: "a second, one to two seconds before the key expires, under database:name",
-		Named: func(key string) bool { return strings.HasPrefix(key, "default:") },
 		Match: func(s *Sample) []Claim {
 			ms, ok := epochS(s.Value)
 			if !ok || len(s.Value) != 10 || s.PTTL <= 0 || s.NowMS == 0 {

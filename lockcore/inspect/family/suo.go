@@ -16,11 +16,15 @@ func suo() *Family {
 	f := oneString(Family{
 		ID: "suo", Label: "suo",
 		Looks: "a MessagePack array of [time, token]",
-		Named: nil,
 		Match: func(s *Sample) []Claim {
 			held, ok := unpackSuo(s)
 			if !ok || len(held) == 0 {
 				return nil
+			}
+			for _, h := range held {
+				if !isBase64(h.token, 16) { // an application's own token
+					return nearUnique(s, "a MessagePack array of times and texts")
+				}
 			}
 			return sure("a MessagePack array of times and tokens")
 		},

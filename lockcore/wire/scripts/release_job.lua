@@ -4,21 +4,31 @@
 -- KEYS[7] their deadlines (sorted set)   KEYS[8] what each client runs (sorted set)   ARGV[8] and on: the jobs
 local past = receipt()
 if past then return past end
-local there, total = 0, 0
-for i = 8, #ARGV do there = there + redis.call('HEXISTS', KEYS[5], ARGV[i]) end
-if there == 0 then return { -1, '', -2, '' } end
-if there < #ARGV - 7 or guard_fails() then return { 0, '', -2, '' } end
+local there = 0
 for i = 8, #ARGV do
-  local weight, client = redis.call('HGET', KEYS[5], ARGV[i]), redis.call('HGET', KEYS[6], ARGV[i])
-  total = total + (tonumber(weight) or 0)
+  local v, other = look('HGET', KEYS[5], ARGV[i])
+  if other then return changed('', 'type') end
+  if v then there = there + 1 end
+end
+if there == 0 then return gone() end
+if there < #ARGV - 7 then return changed() end
+local guard = guard_fails()
+if guard then return changed('', guard) end
+local no = forbidden({ 'HDEL', KEYS[5], '' }, { 'HDEL', KEYS[6], '' }, { 'ZREM', KEYS[7], '' }, { 'ZINCRBY', KEYS[8], '0', '' },
+  { 'HINCRBY', KEYS[1], 'running', '0' })
+if no then return no end
+local limit, reservoir = unpack(redis.call('HMGET', KEYS[1], 'maxConcurrent', 'reservoir'))
+local total = 0
+for i = 8, #ARGV do
+  local weight = tonumber(redis.call('HGET', KEYS[5], ARGV[i])) or 0
+  local client = redis.call('HGET', KEYS[6], ARGV[i])
+  total = total + weight
   redis.call('HDEL', KEYS[5], ARGV[i])
   redis.call('HDEL', KEYS[6], ARGV[i])
   redis.call('ZREM', KEYS[7], ARGV[i])
-  if client then redis.call('ZINCRBY', KEYS[8], -(tonumber(weight) or 0), client) end
+  if client then redis.call('ZINCRBY', KEYS[8], -weight, client) end
 end
 redis.call('HINCRBY', KEYS[1], 'done', total)
-local running = redis.call('HINCRBY', KEYS[1], 'running', -total)
-local free = (tonumber(redis.call('HGET', KEYS[1], 'maxConcurrent')) or 0) - running
-local reservoir = tonumber(redis.call('HGET', KEYS[1], 'reservoir'))
-if reservoir and reservoir < free then free = reservoir end
-return done('capacity:' .. free)
+local free = (tonumber(limit) or 0) - redis.call('HINCRBY', KEYS[1], 'running', -total)
+if tonumber(reservoir) and tonumber(reservoir) < free then free = tonumber(reservoir) end
+return done(string.format('capacity:%.0f', free))
