@@ -37,6 +37,7 @@ type verb struct {
 func verbs() []verb {
 	return []verb{
 		consoleVerb(),
+		listVerb(),
 		sandboxVerb(),
 		pathsVerb(),
 		helpVerb(),

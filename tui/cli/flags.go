@@ -28,6 +28,7 @@ type options struct {
 
 	match, family         []string
 	possible, deep, names bool
+	allDBs                bool
 	scanCount, scanRate   int
 	noExpiry              bool
 	heldLongerThan        time.Duration
@@ -119,6 +120,7 @@ func lookFlags() []flag {
 		{"possible", "", "", "also what is only possibly a lock", "", g, func(o *options) any { return &o.possible }},
 		{"deep", "", "", "look at every key's shape", "", g, func(o *options) any { return &o.deep }},
 		{"names", "", "", "look only at keys whose name suggests a lock", "", g, func(o *options) any { return &o.names }},
+		{"all-dbs", "", "", "look at every database that has keys", "", g, func(o *options) any { return &o.allDBs }},
 		{"scan-count", "", "N", "keys that one SCAN asks for", "a number from 1 on", g, func(o *options) any { return (*positive)(&o.scanCount) }},
 		{"scan-rate", "", "KEYS/S", "keys looked at in a second (0: as fast as the server answers)", "a number from 0 on", g, func(o *options) any { return (*natural)(&o.scanRate) }},
 		{"no-expiry", "", "", "only locks that never expire", "", g, func(o *options) any { return &o.noExpiry }},

@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"fencepost/lockcore/inspect"
+	"fencepost/lockcore/inspect/family"
+)
+
+// writeTable prints locks for people: one a line, in columns as wide as what
+// stands in them. Nothing is cut: a holder's id is what release wants to be told.
+func writeTable(out io.Writer, locks []inspect.Lock, now time.Time) {
+	rows := [][]string{{"KEY", "FAMILY", "KIND", "HOLDER", "EXPIRES", "FENCE", "WAITERS", "STATE"}}
+	for i := range locks {
+		rows = append(rows, tableRow(&locks[i], now))
+	}
+	widths := make([]int, len(rows[0]))
+	for _, r := range rows {
+		for c, cell := range r {
+			widths[c] = max(widths[c], ansi.StringWidth(cell))
+		}
+	}
+	for _, r := range rows {
+		var b strings.Builder
+		for c, cell := range r {
+			b.WriteString(cell)
+			if c+1 < len(r) {
+				b.WriteString(strings.Repeat(" ", widths[c]-ansi.StringWidth(cell)+2))
+			}
+		}
+		fmt.Fprintln(out, strings.TrimRight(b.String(), " "))
+	}
+}
+
+func tableRow(l *inspect.Lock, now time.Time) []string {
+	key := l.Key.String()
+	if l.HasField {
+		key += " field " + l.Field.String()
+	}
+	if l.DB != 0 {
+		key = fmt.Sprintf("%d/%s", l.DB, key)
+	}
+	name := l.Family
+	if l.Confidence < family.Certain {
+		name += " (" + l.Confidence.String() + ")"
+	}
+	state := string(l.State)
+	for _, w := range l.Warnings {
+		state += ", " + w.Code
+	}
+	return []string{key, name, string(l.Kind), l.HolderWords(), l.Expiry(now), dash(l.Fence), waitersCell(l.Waiters), state}
+}
+
+func waitersCell(w *family.Waiters) string {
+	switch {
+	case w == nil:
+		return "-"
+	case w.Count < 0:
+		return "some"
+	}
+	return strconv.FormatInt(w.Count, 10)
+}
+
+func dash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+// coverageLine says what was looked at, so that an empty list can be believed.
+func coverageLine(c inspect.Coverage, locks int) string {
+	parts := []string{plural(locks, "lock")}
+	depth := "every key looked at"
+	if c.Depth == inspect.ByName {
+		depth = "keys looked at by name only (--deep looks at all)"
+	}
+	parts = append(parts, fmt.Sprintf("%d of %d keys scanned in db %s, %s", c.Scanned, max(c.Keyspace, c.Scanned), joinInts(c.DBs), depth))
+	if len(c.Match) > 0 && !slices.Equal(c.Match, []string{"*"}) {
+		parts = append(parts, "only "+strings.Join(c.Match, " "))
+	}
+	if c.Nodes > 1 || c.NodesScanned < c.Nodes {
+		parts = append(parts, fmt.Sprintf("%d of %d nodes scanned", c.NodesScanned, c.Nodes))
+	}
+	if c.PossibleHidden > 0 {
+		parts = append(parts, fmt.Sprintf("%d possible not shown (--possible)", c.PossibleHidden))
+	}
+	if len(c.OtherDBs) > 0 {
+		parts = append(parts, fmt.Sprintf("db %s have keys too (--all-dbs)", joinInts(c.OtherDBs)))
+	}
+	if !c.Complete {
+		parts = append(parts, "INCOMPLETE")
+	}
+	return strings.Join(parts, "; ")
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func joinInts(list []int) string {
+	out := make([]string, len(list))
+	for i, n := range list {
+		out[i] = strconv.Itoa(n)
+	}
+	return strings.Join(out, ",")
+}
+
+// sortLocks orders a list as it is printed: by database, key and field, so that
+// two calls can be compared line by line.
+func sortLocks(locks []inspect.Lock) {
+	slices.SortFunc(locks, func(a, b inspect.Lock) int {
+		if a.DB != b.DB {
+			return a.DB - b.DB
+		}
+		if c := strings.Compare(string(a.Key), string(b.Key)); c != 0 {
+			return c
+		}
+		return strings.Compare(string(a.Field), string(b.Field))
+	})
+}
