@@ -90,9 +90,14 @@ func (p *place) visit(ctx context.Context, addr string, f func(*speaker) error) 
 	}
 	defer conn.Close()
 	if err := f(newSpeaker(conn, p.timeout)); err != nil {
-		return at(addr, explain(&stageError{stage: firstReply, tls: p.tls != nil, err: err}))
+		return at(addr, explain(&stageError{stage: firstReply, tls: p.tls != nil, err: err}, p.secrets()...))
 	}
 	return nil
+}
+
+// secrets are what has been sent to the server or the Sentinels so far.
+func (p *place) secrets() []Secret {
+	return []Secret{deref(p.login.sent.Load()), deref(p.sentinel.sent.Load())}
 }
 
 // ping asks for any answer. One that denies PING to this user is good enough.

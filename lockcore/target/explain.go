@@ -15,14 +15,15 @@ import (
 )
 
 // explain puts a failed connection into words: what happened, and what to do.
-func explain(err error) error {
+// What the server said is freed of the secrets.
+func explain(err error, secrets ...Secret) error {
 	var done *ConnectError
 	if errors.As(err, &done) {
 		return done
 	}
 	var said serverError
 	if errors.As(err, &said) {
-		return refusal(string(said))
+		return refusal(scrub(string(said), secrets...))
 	}
 	var at *stageError
 	if !errors.As(err, &at) {

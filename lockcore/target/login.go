@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -20,14 +21,16 @@ type login struct {
 	command  string
 	file     string
 	timeout  time.Duration
+
+	sent atomic.Pointer[Secret] // the password that was sent last
 }
 
 // login chooses the password: --askpass, -a, the URL, the profile's command or
 // file, REDISCLI_AUTH. A user name without any asks on the terminal; without a
 // terminal an empty password is sent for it, since sending none would make the
 // connection one of the default user.
-func (o *Options) login(loc location) (login, error) {
-	l := login{user: o.User, timeout: o.timeout()}
+func (o *Options) login(loc location) (*login, error) {
+	l := &login{user: o.User, timeout: o.timeout()}
 	if l.user == "" {
 		l.user, l.fromURL = loc.user, loc.user != "" && loc.password == nil
 	}
@@ -126,7 +129,7 @@ func (h loginHook) DialHook(next redis.DialHook) redis.DialHook {
 		}
 		if err != nil {
 			_ = conn.Close() // it is not to be used
-			return nil, at(addr, explain(err))
+			return nil, at(addr, explain(err, deref(h.sent.Load())))
 		}
 		return conn, nil
 	}
@@ -147,6 +150,7 @@ func (l *login) authenticate(ctx context.Context, s *speaker) (note string, err 
 	if err != nil || pass == nil {
 		return "", err
 	}
+	l.sent.Store(pass)
 	args := []string{"AUTH", string(*pass)}
 	if l.user != "" {
 		args = []string{"AUTH", l.user, string(*pass)}

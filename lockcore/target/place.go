@@ -18,8 +18,8 @@ type place struct {
 	tls     *tls.Config // nil: plain
 	sni     string      // "" : the host that is dialled
 
-	login    login // at the servers
-	sentinel login // at the Sentinels
+	login    *login // at the servers
+	sentinel *login // at the Sentinels
 
 	cluster, single bool
 	readOnly        bool
@@ -52,7 +52,7 @@ func resolve(o Options) (*place, error) {
 	if p.login, err = o.login(loc); err != nil {
 		return nil, err
 	}
-	p.sentinel = login{user: o.SentinelUser, timeout: p.timeout}
+	p.sentinel = &login{user: o.SentinelUser, timeout: p.timeout}
 	if o.SentinelPassword != "" {
 		p.sentinel.password = &o.SentinelPassword
 	}

@@ -76,7 +76,7 @@ func (t *Target) reach(ctx context.Context) (addr, note string, local bool, err 
 			return "", "", false, err
 		}
 		t.master.Store(addr)
-		note, local, err = t.place.knock(ctx, addr, &t.place.login)
+		note, local, err = t.place.knock(ctx, addr, t.place.login)
 		var ce *ConnectError
 		if errors.As(err, &ce) && !ce.Auth && ce.Hint == "" {
 			ce.Hint = "the address is the one that the Sentinels give out"
@@ -85,7 +85,7 @@ func (t *Target) reach(ctx context.Context) (addr, note string, local bool, err 
 	}
 	var first error
 	for _, a := range t.place.addrs {
-		if note, local, err = t.place.knock(ctx, a, &t.place.login); err == nil {
+		if note, local, err = t.place.knock(ctx, a, t.place.login); err == nil {
 			return a, note, local, nil
 		}
 		if first == nil {
