@@ -92,7 +92,11 @@ func newEngine(ctx context.Context, s *Scenario, w *World, port Port, opt Option
 		rng:    rand.New(rand.NewPCG(uint64(opt.Seed), 7)),
 		actors: make(map[string]*actor), locks: make(map[string]*lockRecord),
 		run: &Run{Name: s.Name, World: w.Name, Seed: opt.Seed, Where: opt.Where, Guarded: w.Guarded(),
-			Switch: s.switched(w), Ends: opt.Ends, Actors: w.Actors()},
+			Switch: s.switched(w), Ends: opt.Ends, Actors: w.Actors(),
+			Lease: s.Stage.Lease},
+	}
+	if d := e.set[SwAcquire].For("lease"); d > 0 {
+		e.run.Lease = d
 	}
 	e.warp, _ = port.(Warped)
 	e.servers, _ = port.(Servers)

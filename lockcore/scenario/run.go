@@ -20,6 +20,7 @@ type Run struct {
 	Ends    *Ending
 	Signals []Signal // those of the story that showed
 	Spans   []Span
+	Lease   time.Duration // how long locks are asked for
 	Actors  []string
 	Until   time.Duration // the last moment
 }
@@ -90,6 +91,8 @@ type View struct {
 	Signals map[Signal]int
 	// Handed is how many attempts those who waited had made before the last grant.
 	Handed int
+	// LastHolder is who held the lock last, or holds it.
+	LastHolder string
 }
 
 // ActorView is one actor after a step.
@@ -103,6 +106,7 @@ type ActorView struct {
 	Crashed bool
 	Left    time.Duration // of its grant, says Redis; negative: over since then
 	Granted bool          // it has a grant, live or over
+	Came    string        // the number that it shows to the store
 }
 
 // Span is a stretch of an actor's time.

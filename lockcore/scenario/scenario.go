@@ -206,3 +206,24 @@ func (s *Scenario) switched(w *World) map[string]string {
 
 // seen is where the resource's highest seen number is kept.
 func (s Stage) seen() string { return s.Store + ":seen" }
+
+// Leases are the lengths for which locks are asked in a world, the main one first.
+func (s *Scenario) Leases(w *World) []time.Duration {
+	main := s.Stage.Lease
+	if d := w.Set[SwAcquire].For("lease"); d > 0 {
+		main = d
+	}
+	out := []time.Duration{main}
+	if s.Stage.WaiterLease > 0 {
+		out = append(out, s.Stage.WaiterLease)
+	}
+	return out
+}
+
+// Fills reports whether the world fills a server's memory, which takes seconds
+// of real time in the course of a lease.
+func (w *World) Fills() bool {
+	return slices.ContainsFunc(w.Lines, func(l Line) bool {
+		return slices.ContainsFunc(l.Acts, func(a Act) bool { return a.Verb == Fill })
+	})
+}

@@ -70,9 +70,12 @@ func (e *engine) view() View {
 	v := View{Now: e.now, Lock: e.mainLock().state, Value: e.store.value, By: e.store.by, Taken: e.store.taken,
 		Refused: e.store.refused, Highest: e.store.highest, Broken: slices.Clone(e.run.Broken),
 		Signals: maps.Clone(e.crowd.signals), Handed: e.crowd.handed}
+	if len(e.grants) > 0 {
+		v.LastHolder = e.grants[len(e.grants)-1].actor
+	}
 	for _, a := range e.order {
 		thinks, num := a.belief()
-		av := ActorView{Name: a.name, Thinks: thinks, Number: num, Inside: a.inside, Crashed: a.crashed,
+		av := ActorView{Name: a.name, Came: a.number, Thinks: thinks, Number: num, Inside: a.inside, Crashed: a.crashed,
 			Paused: a.pausedUntil > e.now, Stalled: a.stalledUntil > e.now}
 		if g := a.grant; g != nil {
 			av.Granted, av.Left = true, g.until-e.now

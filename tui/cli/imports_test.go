@@ -21,6 +21,7 @@ var mayImport = map[string][]string{
 	"lockcore/inspect/family": {"lockcore/wire"},
 	"lockcore/doctor":         {"lockcore/wire"},
 	"lockcore/scenario":       {"lockcore/wire"},
+	"lockcore/labrun":         {"lockcore/wire"},
 	"lockcore/audit":          {"lockcore/wire"},
 	"lockcore/sandbox":        {"lockcore/wire"},
 	"tui": {

@@ -1,0 +1,220 @@
+package labrun_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"fencepost/lockcore/labrun"
+	"fencepost/lockcore/redistest"
+	"fencepost/lockcore/scenario"
+)
+
+func stories(t *testing.T) []*scenario.Scenario {
+	t.Helper()
+	all, err := scenario.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// again plays a world until the machine is fast enough for its leases.
+func again(t *testing.T, j job, play func(try int) (*scenario.Run, error)) *scenario.Run {
+	t.Helper()
+	var err error
+	for try := range 4 {
+		var run *scenario.Run
+		if run, err = play(try); !errors.Is(err, labrun.ErrTooSlow) {
+			if err != nil {
+				t.Errorf("%s/%s: %v", j.s.Name, j.w.Name, err)
+			}
+			return run
+		}
+	}
+	t.Errorf("%s/%s: %v", j.s.Name, j.w.Name, err)
+	return nil
+}
+
+func options(port *labrun.Port, w *scenario.World, where scenario.Where) scenario.Options {
+	ends := w.Ends
+	return scenario.Options{Seed: 1, Where: where, Prefix: port.Prefix(), Ends: &ends}
+}
+
+func mustEndAsFiled(t *testing.T, run *scenario.Run) {
+	t.Helper()
+	if run != nil && !run.AsFiled() {
+		t.Errorf("%s/%s ended %s, broken %v\nthe file says %s, broken %v", run.Name, run.World, run.Verdict, run.Broken, run.Ends.Verdict, run.Ends.Broken)
+		for _, st := range run.Steps {
+			t.Log(st.N, st.At, st.Actor, st.Skipped, st.Is, st.Broken)
+			for _, d := range st.Dids {
+				t.Log("    ", d.Act, "->", d.Sees, d.Sent)
+			}
+		}
+	}
+}
+
+// job is one world to be played; jobs run beside each other, since a run mostly
+// waits for leases to end.
+type job struct {
+	s *scenario.Scenario
+	w *scenario.World
+}
+
+func eachWorld(t *testing.T, workers int, take func(*scenario.Scenario) bool, play func(j job)) {
+	t.Helper()
+	jobs := make(chan job)
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			for j := range jobs {
+				play(j)
+			}
+		})
+	}
+	for _, s := range stories(t) {
+		for i := range s.Worlds {
+			if take(s) {
+				jobs <- job{s, &s.Worlds[i]}
+			}
+		}
+	}
+	close(jobs)
+	wg.Wait()
+}
+
+func TestEveryStoryOnAChosenRedis(t *testing.T) {
+	server := redistest.Start(t)
+	client := redis.NewClient(&redis.Options{Addr: server.Addr, MaxRetries: -1, ContextTimeoutEnabled: true, PoolSize: 100})
+	t.Cleanup(func() { _ = client.Close() })
+	ctx := context.Background()
+	if err := client.Set(ctx, "somebody:elses", "1", 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	runs := func(s *scenario.Scenario) bool { return s.RunsAt(scenario.ChosenRedis) }
+	eachWorld(t, 6, runs, func(j job) {
+		run := again(t, j, func(try int) (*scenario.Run, error) {
+			port := labrun.New(client, labrun.LengthsFor(j.s.Leases(j.w), try), 5*time.Second)
+			run, err := scenario.Play(ctx, j.s, j.w, port, options(port, j.w, scenario.ChosenRedis))
+			mustHaveExpiries(t, client, port.Prefix())
+			if err := port.Clean(ctx); err != nil {
+				t.Error(err)
+			}
+			return run, err
+		})
+		mustEndAsFiled(t, run)
+	})
+	if left := client.Keys(ctx, "*").Val(); len(left) != 1 {
+		t.Errorf("%d keys are there after the runs, not 1: %v", len(left), left)
+	}
+}
+
+// mustHaveExpiries looks at what is there before it is cleaned away: a lab that
+// is killed now leaves nothing for longer than its net.
+func mustHaveExpiries(t *testing.T, client *redis.Client, prefix string) {
+	t.Helper()
+	ctx := context.Background()
+	for _, key := range client.Keys(ctx, prefix+"*").Val() {
+		if ttl := client.PTTL(ctx, key).Val(); ttl == -1 || ttl > 10*time.Minute {
+			t.Errorf("%s would stay for %v", key, ttl)
+		}
+	}
+}
+
+func TestEveryStoryOnServersOfTheLab(t *testing.T) {
+	redistest.Need(t)
+	if testing.Short() {
+		t.Skip("starts some hundred servers")
+	}
+	only := func(s *scenario.Scenario) bool {
+		return s.RunsAt(scenario.OwnServers) && !s.RunsAt(scenario.ChosenRedis)
+	}
+	eachWorld(t, 4, only, func(j job) {
+		run := again(t, j, func(try int) (*scenario.Run, error) {
+			own, err := labrun.NewOwn(lengths(j.s, j.w, try), 5*time.Second)
+			if err != nil {
+				return nil, err
+			}
+			defer func() {
+				if err := own.Close(); err != nil {
+					t.Error(err)
+				}
+			}()
+			return scenario.Play(t.Context(), j.s, j.w, own, options(own.Port, j.w, scenario.OwnServers))
+		})
+		mustEndAsFiled(t, run)
+	})
+}
+
+func lengths(s *scenario.Scenario, w *scenario.World, try int) labrun.Lengths {
+	l := labrun.LengthsFor(s.Leases(w), try)
+	if w.Fills() {
+		l.Real = 15 * time.Second
+	}
+	return l
+}
+
+// A story that does something to the server is refused where the server is
+// somebody's, before anything is written.
+func TestStoriesForServersOfTheLabAreRefusedElsewhere(t *testing.T) {
+	server := redistest.Start(t)
+	client := redis.NewClient(&redis.Options{Addr: server.Addr})
+	t.Cleanup(func() { _ = client.Close() })
+	refused := 0
+	for _, s := range stories(t) {
+		if s.RunsAt(scenario.ChosenRedis) {
+			continue
+		}
+		for i := range s.Worlds {
+			w := &s.Worlds[i]
+			port := labrun.New(client, labrun.LengthsFor(s.Leases(w), 0), 5*time.Second)
+			_, err := scenario.Play(t.Context(), s, w, port, scenario.Options{Prefix: port.Prefix()})
+			if !errors.Is(err, scenario.ErrNeedsServers) {
+				t.Errorf("%s/%s: %v, not a refusal", s.Name, w.Name, err)
+			}
+			refused++
+		}
+	}
+	if n := client.DBSize(t.Context()).Val(); n != 0 || refused == 0 {
+		t.Errorf("%d stories were refused, and %d keys are there", refused, n)
+	}
+}
+
+// The lab adds nothing to a chosen server, run after run.
+func TestAChosenRedisIsLeftAsItWas(t *testing.T) {
+	server := redistest.Start(t)
+	client := redis.NewClient(&redis.Options{Addr: server.Addr, MaxRetries: -1, ContextTimeoutEnabled: true})
+	t.Cleanup(func() { _ = client.Close() })
+	ctx := context.Background()
+	for i := range 20 {
+		if err := client.Set(ctx, fmt.Sprintf("app:%d", i), "x", 0).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := server.Dump()
+	s, err := scenario.Find("gc-pause-late-write")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range redistest.Rounds(5, 500) {
+		for i := range s.Worlds {
+			w := &s.Worlds[i]
+			again(t, job{s, w}, func(try int) (*scenario.Run, error) {
+				port := labrun.New(client, labrun.LengthsFor(s.Leases(w), try), 5*time.Second)
+				run, err := scenario.Play(ctx, s, w, port, options(port, w, scenario.ChosenRedis))
+				if cleaned := port.Clean(ctx); cleaned != nil {
+					t.Error(cleaned)
+				}
+				return run, err
+			})
+		}
+	}
+	if after := server.Dump(); len(after) != len(before) {
+		t.Errorf("there are %d keys after the runs, %d before", len(after), len(before))
+	}
+}

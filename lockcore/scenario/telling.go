@@ -1,0 +1,217 @@
+package scenario
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Lane is where a step's answer stands on a screen: actors, Redis and the store
+// are columns.
+type Lane int
+
+// The lanes of an answer.
+const (
+	NoLane Lane = iota
+	RedisLane
+	StoreLane
+)
+
+// Cell is one act as lanes show it: what the actor does, and what it came to.
+type Cell struct {
+	Does string
+	Lane Lane
+	Says string
+}
+
+// Cells are a step's acts, for lanes. A number that is shown to the guard in
+// passing stands only where it is the step.
+func (w *Words) Cells(r *Run, st Step) []Cell {
+	if st.Skipped != "" {
+		return []Cell{{Does: "(" + w.say("does", string(st.Skipped), "value", "", "number", "") + ")"}}
+	}
+	var out []Cell
+	for i, d := range st.Dids {
+		if d.Does == Enter && i+1 < len(st.Dids) && d.Sees.Code == Entered {
+			continue
+		}
+		out = append(out, w.cell(r, st, d))
+	}
+	return out
+}
+
+func (w *Words) cell(r *Run, st Step, d Did) Cell {
+	c := Cell{Does: w.does(st, d), Lane: laneOf(d)}
+	table := "says"
+	if c.Lane == StoreLane {
+		table = "store"
+	}
+	if c.Lane != NoLane {
+		c.Says = w.say(table, w.form(table, st, d), w.facts(r, st, d)...)
+	}
+	return c
+}
+
+// does is what the actor does, as its lane has it.
+func (w *Words) does(st Step, d Did) string {
+	verb := string(d.Does)
+	if d.Act.Begin {
+		verb = "begin-" + verb
+	}
+	switch d.Act.Verb {
+	case Resume, Resend:
+		if d.Does != Write {
+			verb = string(d.Act.Verb)
+		}
+	case Evict, Delete, Told:
+		verb = string(d.Act.Verb)
+	}
+	value := d.Sees.Value
+	switch d.Act.Verb {
+	case Hand, Split, Heal, Deliver:
+		value = d.Act.Who
+	case Clock:
+		value = fmt.Sprintf("%+d", int64(d.Act.For/time.Second))
+	case Pay:
+		value = fmt.Sprint(d.Act.Amount)
+	}
+	return w.say("does", verb, "value", value, "number", st.Number)
+}
+
+// laneOf says where the answer stands.
+func laneOf(d Did) Lane {
+	switch d.Sees.Code {
+	case "", Done, Begun:
+		return NoLane
+	case Value, Taken, Unnumbered, Refused, SplitNum, NoRows, Entered, Charged, Already, FloorAt:
+		return StoreLane
+	}
+	switch d.Does {
+	case Write, Read, Pay:
+		return StoreLane
+	}
+	return RedisLane
+}
+
+// form is the key of an answer: some have more than one, by what they tell.
+func (w *Words) form(table string, st Step, d Did) string {
+	key := string(d.Sees.Code)
+	switch {
+	case d.Sees.Code == Granted && d.Sees.Number == "":
+		return "granted-plain"
+	case d.Sees.Code == OverNow && table == "says" && lastHolder(st) == "":
+		return "over-nobody"
+	case d.Sees.Code == Refused && table == "store" && !lessNumber(st.mine(), d.Sees.Number):
+		return "refused-le"
+	case !w.has(table, key):
+		return string(Broke)
+	}
+	return key
+}
+
+func lessNumber(a, b string) bool { return len(a) < len(b) || len(a) == len(b) && a < b }
+
+// facts are the names in braces of an answer.
+func (w *Words) facts(r *Run, st Step, d Did) []string {
+	who := d.Sees.Who
+	if who == "" {
+		switch d.Sees.Code {
+		case Granted:
+			who = st.Actor
+		case OverNow:
+			who = lastHolder(st)
+		}
+	}
+	left := tenths(d.Sees.Left)
+	switch {
+	case d.Sees.Code == Jumped:
+		left = fmt.Sprintf("%+d s", int64(d.Sees.Left/time.Second))
+	case d.Sees.Left < 0:
+		left = w.Say("no-expiry")
+	}
+	return []string{"actor", st.Actor, "who", who, "number", d.Sees.Number, "mine", st.mine(), "left", left,
+		"lease", Seconds(r.Lease) + " s", "value", d.Sees.Value}
+}
+
+// mine is the number with which the actor came.
+func (st Step) mine() string {
+	for _, a := range st.View.Actors {
+		if a.Name == st.Actor && a.Came != "" {
+			return a.Came
+		}
+	}
+	return st.Number
+}
+
+// lastHolder is whose lease ended last before the step.
+func lastHolder(st Step) string { return st.View.LastHolder }
+
+// Tell is a step as a sentence or two, for talks and handouts.
+func (w *Words) Tell(s *Scenario, r *Run, st Step) string {
+	text := w.Text(s)
+	for _, key := range []string{fmt.Sprintf("%d.%s", st.N, r.World), fmt.Sprint(st.N)} {
+		if own, ok := text.Step[key]; ok && !st.Auto && !st.Forked {
+			return own
+		}
+	}
+	if st.Skipped != "" {
+		return w.say("tell", "skipped", "actor", st.Actor)
+	}
+	var out []string
+	for _, d := range st.Dids {
+		if d.Does == Enter && len(st.Dids) > 1 && d.Sees.Code == Entered {
+			continue
+		}
+		out = append(out, w.tellOne(r, st, d))
+	}
+	return strings.Join(out, " ")
+}
+
+func (w *Words) tellOne(r *Run, st Step, d Did) string {
+	facts := w.facts(r, st, d)
+	code := w.form("tell", st, d)
+	keys := []string{string(d.Does) + "." + code, code}
+	switch {
+	case d.Act.Begin:
+		keys = []string{"begin." + string(d.Act.Verb)}
+	case d.Act.Verb == Put:
+		keys = []string{"put"}
+	case d.Act.Verb == Split:
+		keys = []string{"split-net"}
+	case d.Act.Verb == Leave && st.Auto:
+		keys = []string{"own-timer"}
+	case d.Sees.Code == Done || d.Sees.Code == "":
+		keys = []string{string(d.Act.Verb)}
+	}
+	if d.Act.Who != "" {
+		for i := range facts {
+			if facts[i] == "value" && i%2 == 0 {
+				facts[i+1] = d.Act.Who
+			}
+		}
+	}
+	for _, k := range keys {
+		if w.has("tell", k) {
+			out := w.say("tell", k, facts...)
+			if d.Act.Lost {
+				out += " " + w.say("tell", "cut-reply")
+			}
+			return out
+		}
+	}
+	return st.Actor + ": " + w.does(st, d)
+}
+
+// Reach is how far a world's verdict reaches, in words.
+func (w *Words) Reach(s *Scenario, r *Run) string {
+	provided := w.Text(s).Provided[r.World]
+	switch {
+	case r.Verdict == Unsafe:
+		return w.Say("unsafe")
+	case r.Reach() == Always:
+		return w.Say("safe-always", "provided", provided)
+	case r.Reach() == Here:
+		return w.Say("safe-here", "provided", provided)
+	}
+	return w.Say("safe")
+}
