@@ -1,11 +1,6 @@
 package family
 
-import (
-	"strconv"
-	"strings"
-
-	"fencepost/lockcore/wire"
-)
+import "strings"
 
 // laravel stands for all that Laravel locks with its Redis cache: a string with
 // the owner, 16 random letters and digits unless the application names one,
@@ -155,98 +150,4 @@ func laravelResource(key string) string {
 		}
 	}
 	return key
-}
-
-// laravelFunnel is Redis::funnel: NAME1 to NAMEn, one string for each permit
-// that is taken, 20 random letters and digits (Illuminate Redis/Limiters/
-// ConcurrencyLimiter). How many there may be is not stored.
-func laravelFunnel() *Family {
-	return &Family{
-		ID: "laravel", Label: "Laravel Redis::funnel", Types: []Type{String},
-		Looks: "20 random letters and digits under a name that ends in the number of a slot",
-		Match: func(s *Sample) []Claim {
-			base, n := funnelSlot(s.Key)
-			if n == 0 || s.PTTL < 0 || laravelPrefix(s.Key) > Unlikely || !isAlnum(s.Value, 20) || !looksRandom(s.Value) {
-				return nil
-			}
-			c := Claim{Lock: base + "1", Companion: n != 1, Confidence: Possible, Why: "20 random letters and digits, and the number of a slot"}
-			if low := strings.ToLower(base); strings.Contains(low, "laravel") || strings.Contains(low, "database") || SmellsLikeLock(base) {
-				c.Confidence = Likely
-			}
-			return []Claim{c}
-		},
-		Reads: func(c Claim, main *Sample) Reads { return Reads{Keys: funnelSlots(main.Key)[1:]} },
-		Decode: func(f *Facts) Reading {
-			r := Reading{Kind: Semaphore, State: Held, Note: "the holder works on; its release does nothing"}
-			var longest int64 = -1
-			for i, key := range funnelSlots(f.Main.Key) {
-				s := f.Key(key)
-				if i == 0 {
-					s = f.Main
-				}
-				if s.Type != String || !isAlnum(s.Value, 20) {
-					continue
-				}
-				r.Holders = append(r.Holders, Holder{ID: wire.Raw(s.Value), Label: "slot " + key[len(f.Main.Key)-1:],
-					TTL: s.PTTL, HasTTL: s.PTTL >= 0})
-				if i > 0 {
-					r.Companions = append(r.Companions, key)
-				}
-				if s.PTTL > longest {
-					longest, r.TTLKey = s.PTTL, key
-				}
-			}
-			r.Resource = strings.TrimSuffix(f.Main.Key, "1")
-			r.NoRow = len(r.Holders) == 0
-			return r
-		},
-		Release: func(t *Target) []Step {
-			var slots []wire.Pair
-			for i, key := range funnelSlots(t.Facts.Main.Key) {
-				s := t.Facts.Key(key)
-				if i == 0 {
-					s = t.Facts.Main
-				}
-				for _, h := range t.Holders {
-					if s.Type == String && s.Value == string(h.ID) {
-						slots = append(slots, wire.Pair{Name: key, Value: s.Value})
-					}
-				}
-			}
-			if len(slots) == 0 {
-				return nil
-			}
-			r := wire.Release{Lock: t.Facts.Main.Key, Guard: t.Guard}
-			return []Step{{r.Slots(slots...), "delete the slots if they still hold these tokens"}}
-		},
-	}
-}
-
-// maxFunnel is how many slots of a funnel are looked at.
-const maxFunnel = 32
-
-// funnelSlot splits the number of a slot off a key; 0 where there is none.
-func funnelSlot(key string) (base string, n int64) {
-	i := len(key)
-	for i > 0 && len(key)-i < 2 && key[i-1] >= '0' && key[i-1] <= '9' {
-		i--
-	}
-	if i == len(key) || i == 0 || key[i] == '0' {
-		return "", 0
-	}
-	n, _ = parseInt(key[i:])
-	if n > maxFunnel {
-		return "", 0
-	}
-	return key[:i], n
-}
-
-// funnelSlots are the keys of a funnel, by that of its first slot.
-func funnelSlots(first string) []string {
-	base := strings.TrimSuffix(first, "1")
-	out := make([]string, maxFunnel)
-	for i := range out {
-		out[i] = base + strconv.Itoa(i+1)
-	}
-	return out
 }

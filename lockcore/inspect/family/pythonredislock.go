@@ -1,11 +1,6 @@
 package family
 
-import (
-	"strings"
-	"unicode/utf8"
-
-	"fencepost/lockcore/wire"
-)
+import "fencepost/lockcore/wire"
 
 // pythonRedisLock is ionelmc's python-redis-lock: lock:NAME holds the base64 of
 // 18 random bytes; who waits blocks on the list lock-signal:NAME, for ever if
@@ -55,77 +50,4 @@ func pythonRedisLock() *Family {
 func signalOf(key string) string {
 	prefix, name, _ := after(key, "lock:")
 	return prefix + "lock-signal:" + name
-}
-
-// walrus holds 32 raw random bytes under lock:NAME; who waits blocks on the list
-// lock.event:NAME, which always keeps one element of the last release (walrus/
-// lock.py, scripts/lock_*.lua).
-func walrus() *Family {
-	return &Family{
-		ID: "walrus", Label: "walrus Lock", Types: []Type{String, List},
-		Looks: "32 raw bytes under lock:, or the list lock.event: beside it",
-		Match: func(s *Sample) []Claim {
-			if s.Type == List {
-				if prefix, name, ok := after(s.Key, "lock.event:"); ok {
-					return partOf(prefix+"lock:"+name, Certain, "the list that wakes who waits")
-				}
-				return nil
-			}
-			if len(s.Value) != 32 || utf8.ValidString(s.Value) {
-				return nil
-			}
-			if _, _, ok := after(s.Key, "lock:"); !ok {
-				return nil
-			}
-			return sure("lock: and 32 raw bytes")
-		},
-		Reads: func(_ Claim, main *Sample) Reads { return Reads{Keys: []string{eventOf(main.Key)}} },
-		Decode: func(f *Facts) Reading {
-			if f.Main.Type != String {
-				return Reading{NoRow: true} // the last release left its element
-			}
-			r := token(f, Mutex)
-			r.ByDesign = true
-			r.Resource = rest(f.Main.Key, "lock:")
-			r.Note = "the holder works on; its release finds that the lock is another's and does nothing"
-			r.have(f, eventOf(f.Main.Key))
-			return r
-		},
-		Release: func(t *Target) []Step {
-			wake := wire.Wake{Verb: wire.WakeReset, Target: eventOf(t.Facts.Main.Key), Message: "1"}
-			return releaseValueWith(t, wake, "delete the key if it still holds these bytes, and put one element on the list that the waiters block on")
-		},
-	}
-}
-
-func eventOf(key string) string {
-	prefix, name, _ := after(key, "lock:")
-	return prefix + "lock.event:" + name
-}
-
-// sentry is the Redis backend of Sentry's locks: l: and a name, and one random
-// UUID for each backend object, so that a process has the same one on all its
-// locks (sentry/utils/locking/backends/redis.py).
-func sentry() *Family {
-	return oneString(Family{
-		ID: "sentry", Label: "Sentry lock",
-		Looks: "32 hexadecimal digits that are a random UUID, under l:",
-		Named: func(key string) bool { return strings.HasPrefix(key, "l:") },
-		Match: func(s *Sample) []Claim {
-			if !isHex(s.Value, 32) || s.Value[12] != '4' || !variant(s.Value[16]) {
-				return nil
-			}
-			if _, _, ok := after(s.Key, "l:"); !ok {
-				return nil
-			}
-			return likely("l: and a random UUID in hexadecimal")
-		},
-		Decode: func(f *Facts) Reading {
-			r := token(f, Mutex)
-			r.Weak = true // one UUID for all that a process ever locks
-			r.Resource = rest(f.Main.Key, "l:")
-			r.Note = "the holder works on; its release does nothing"
-			return r
-		},
-	})
 }

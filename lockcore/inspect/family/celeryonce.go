@@ -1,7 +1,5 @@
 package family
 
-import "strings"
-
 // celeryOnce keeps a task from being queued twice: qo_task_name-value…
 // (celery_once/helpers.py, queue_once_key). Up to version 2 the value was the
 // time at which the lock ends.
@@ -45,32 +43,3 @@ func onceUntil(s *Sample) bool {
 }
 
 func abs(n int64) int64 { return max(n, -n) }
-
-// celerySingleton keeps one task of its kind: SINGLETONLOCK_ and an MD5; the
-// value is the task's id (celery_singleton/util.py). It has no expiry unless
-// lock_expiry is set.
-func celerySingleton() *Family {
-	const mark = "SINGLETONLOCK_"
-	return oneString(Family{
-		ID: "celery-singleton", Label: "celery-singleton task",
-		Looks: "a task id (a UUID) under SINGLETONLOCK_ and 32 hexadecimal digits",
-		Named: marked(mark),
-		Match: func(s *Sample) []Claim {
-			i := strings.Index(s.Key, mark)
-			if i < 0 || !isHex(s.Key[i+len(mark):], 32) || !short(s) {
-				return nil
-			}
-			if !isUUID(s.Value) {
-				return likely("SINGLETONLOCK_ and an MD5")
-			}
-			return sure("SINGLETONLOCK_, an MD5 and a task id")
-		},
-		Decode: func(f *Facts) Reading {
-			r := token(f, Lease)
-			r.Holders[0].Label = "task " + f.Main.Value
-			r.ByDesign = true
-			r.Note = "the task itself stays queued or goes on; another one of its kind may start beside it"
-			return r
-		},
-	})
-}
