@@ -9,7 +9,8 @@ import (
 )
 
 // Lease is a lock that is held, until Release or until its time is over. It is
-// safe for concurrent use.
+// safe for concurrent use. A nil Lease is what a failed acquisition returns: it
+// is never held, and its methods say so.
 //
 // While the lease lives it is renewed in the background. A Lease that is
 // forgotten (no longer reachable) is not: its lock expires.
@@ -49,22 +50,42 @@ func newLease(h *hold) *Lease {
 }
 
 // Name is the lock's name.
-func (x *Lease) Name() string { return x.h.name }
+func (x *Lease) Name() string {
+	if x == nil {
+		return ""
+	}
+	return x.h.name
+}
 
 // Fence is the number of this acquisition. It never changes, and it is never
 // read back from the server, where it may be somebody else's by now.
-func (x *Lease) Fence() Fence { return x.h.fence }
+func (x *Lease) Fence() Fence { return x.Pass().Fence }
 
 // Pass is what to show to a guard.
-func (x *Lease) Pass() Pass { return Pass{Fence: x.h.fence, Token: x.h.token} }
+func (x *Lease) Pass() Pass {
+	if x == nil {
+		return Pass{}
+	}
+	return Pass{Fence: x.h.fence, Token: x.h.token}
+}
 
 // Context ends when the lease does. context.Cause then matches ErrLost,
 // ErrReleased, or the cause of the context that the lease is bound to.
-func (x *Lease) Context() context.Context { return x.h.ctx }
+func (x *Lease) Context() context.Context {
+	if x == nil {
+		ctx, cancel := context.WithCancelCause(context.Background())
+		cancel(ErrNotAcquired)
+		return ctx
+	}
+	return x.h.ctx
+}
 
 // Deadline is until when the lease may be relied on if nothing renews it:
 // counted from the moment the last successful request was sent, less a margin.
 func (x *Lease) Deadline() time.Time {
+	if x == nil {
+		return time.Time{}
+	}
 	x.h.mu.Lock()
 	defer x.h.mu.Unlock()
 	now := x.h.l.clock.read()
@@ -73,10 +94,18 @@ func (x *Lease) Deadline() time.Time {
 
 // Err is nil while the lease is held. Otherwise it matches ErrLost or
 // ErrReleased. It asks this computer's clocks, not the server.
-func (x *Lease) Err() error { return x.h.errNow() }
+func (x *Lease) Err() error {
+	if x == nil {
+		return ErrNotAcquired
+	}
+	return x.h.errNow()
+}
 
 // State is where the lease stands, by this computer's clocks.
 func (x *Lease) State() State {
+	if x == nil {
+		return Lost
+	}
 	_ = x.h.errNow() // a lease whose time is over becomes Lost
 	x.h.mu.Lock()
 	defer x.h.mu.Unlock()
@@ -88,6 +117,9 @@ func (x *Lease) State() State {
 // ErrLost when the lock is not this lease's any more, ErrReleased after a
 // Release; an OpError leaves the lease as it was.
 func (x *Lease) Renew(ctx context.Context) error {
+	if x == nil {
+		return ErrNotAcquired
+	}
 	err := x.h.renew(ctx)
 	runtime.KeepAlive(x)
 	return err
@@ -101,6 +133,9 @@ func (x *Lease) Renew(ctx context.Context) error {
 // matches ErrLost when the lease had ended before: the work was not under the
 // lock to its end.
 func (x *Lease) Release(ctx context.Context) error {
+	if x == nil {
+		return ErrNotAcquired
+	}
 	x.cleanup.Stop()
 	return x.h.release(ctx)
 }
