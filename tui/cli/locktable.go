@@ -14,17 +14,23 @@ import (
 	"fencepost/lockcore/inspect/family"
 )
 
-// writeTable prints locks for people: one a line, in columns as wide as what
-// stands in them. Nothing is cut: a holder's id is what release wants to be told.
+// maxColumn is how far a column is widened for one long cell; a longer one is
+// printed whole all the same, and only its own row moves.
+const maxColumn = 60
+
+// writeTable prints locks for people, one a line. Nothing is cut: a holder's id
+// is what release wants to be told. It stands last, since it may be long.
 func writeTable(out io.Writer, locks []inspect.Lock, now time.Time) {
-	rows := [][]string{{"KEY", "FAMILY", "KIND", "HOLDER", "EXPIRES", "FENCE", "WAITERS", "STATE"}}
+	rows := [][]string{{"KEY", "FAMILY", "KIND", "EXPIRES", "FENCE", "WAITERS", "STATE", "HOLDER"}}
 	for i := range locks {
 		rows = append(rows, tableRow(&locks[i], now))
 	}
 	widths := make([]int, len(rows[0]))
 	for _, r := range rows {
 		for c, cell := range r {
-			widths[c] = max(widths[c], ansi.StringWidth(cell))
+			if w := ansi.StringWidth(cell); w <= maxColumn {
+				widths[c] = max(widths[c], w)
+			}
 		}
 	}
 	for _, r := range rows {
@@ -32,7 +38,7 @@ func writeTable(out io.Writer, locks []inspect.Lock, now time.Time) {
 		for c, cell := range r {
 			b.WriteString(cell)
 			if c+1 < len(r) {
-				b.WriteString(strings.Repeat(" ", widths[c]-ansi.StringWidth(cell)+2))
+				b.WriteString(strings.Repeat(" ", max(0, widths[c]-ansi.StringWidth(cell))+2))
 			}
 		}
 		fmt.Fprintln(out, strings.TrimRight(b.String(), " "))
@@ -55,7 +61,7 @@ func tableRow(l *inspect.Lock, now time.Time) []string {
 	for _, w := range l.Warnings {
 		state += ", " + w.Code
 	}
-	return []string{key, name, string(l.Kind), l.HolderWords(), l.Expiry(now), dash(l.Fence), waitersCell(l.Waiters), state}
+	return []string{key, name, string(l.Kind), l.Expiry(now), dash(l.Fence), waitersCell(l.Waiters), state, l.HolderWords()}
 }
 
 func waitersCell(w *family.Waiters) string {
