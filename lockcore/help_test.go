@@ -3,12 +3,14 @@ package lockcore
 import (
 	"context"
 	"errors"
+	"os"
 	"slices"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
 
 	"fencepost/lockcore/redistest"
 	"fencepost/lockcore/wire"
@@ -141,4 +143,10 @@ func soon(t testing.TB, d time.Duration) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), d)
 	t.Cleanup(cancel)
 	return ctx
+}
+
+// TestMain keeps go-redis from writing to the terminal what these tests do to it.
+func TestMain(m *testing.M) {
+	logging.Disable()
+	os.Exit(m.Run())
 }
