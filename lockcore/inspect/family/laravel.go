@@ -9,9 +9,9 @@ import "strings"
 // WithoutOverlapping, Bus/UniqueLock, Console/Scheduling/CacheEventMutex,
 // CacheSchedulingMutex, Console/CacheCommandMutex; Horizon's Lock).
 func laravel() *Family {
-	return oneString(Family{
-		ID: "laravel", Label: "Laravel lock",
-		Looks: "16 random letters and digits under a Laravel cache key, or one of the framework's own names",
+	return &Family{
+		ID: "laravel", Label: "Laravel lock", Types: []Type{String},
+		Looks: "16 random letters and digits under a Laravel cache key, one of the framework's own names, or 20 under the number of a funnel's slot",
 		Named: func(key string) bool { return laravelUse(key).label != "" },
 		Match: func(s *Sample) []Claim {
 			use := laravelUse(s.Key)
@@ -20,14 +20,38 @@ func laravel() *Family {
 				return sure("the name of a " + use.label)
 			case use.label != "" || !s.Whole:
 				return nil
+			case len(s.Value) == 20:
+				if c := laravelSlot(s); c != nil {
+					return c
+				}
 			}
 			return laravelPlain(s)
 		},
-		Decode: laravelRead,
-	})
+		Reads: func(_ Claim, main *Sample) Reads {
+			if !laravelFunnel(main) {
+				return Reads{}
+			}
+			return Reads{Keys: funnelKeys(main.Key)[1:]}
+		},
+		Decode: func(f *Facts) Reading {
+			switch {
+			case laravelFunnel(f.Main):
+				return laravelFunnelRead(f)
+			case f.Main.Type != String:
+				return Reading{NoRow: true}
+			}
+			return laravelRead(f)
+		},
+		Release: func(t *Target) []Step {
+			if laravelFunnel(t.Facts.Main) {
+				return laravelFunnelRelease(t)
+			}
+			return releaseValue(t)
+		},
+	}
 }
 
-// laravelUse is what takes locks of such a name.
+// laravelPart is a part of the framework that takes locks.
 type laravelPart struct {
 	label    string
 	kind     Kind
@@ -39,6 +63,7 @@ type laravelPart struct {
 
 const laravelJobNote = "the job goes on or stays queued; another one may run beside it"
 
+// laravelUse is the part that takes locks of such a name; without a label, none.
 func laravelUse(key string) laravelPart {
 	switch {
 	case strings.Contains(key, "laravel-queue-overlap:"):

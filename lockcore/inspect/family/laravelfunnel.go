@@ -8,32 +8,32 @@ import (
 	"fencepost/lockcore/wire"
 )
 
-// laravelFunnel is Redis::funnel: NAME1 to NAMEn, one string for each permit
-// that is taken, 20 random letters and digits (Illuminate Redis/Limiters/
-// ConcurrencyLimiter). How many there may be is not stored.
-func laravelFunnel() *Family {
-	return &Family{
-		ID: "laravel", Label: "Laravel Redis::funnel", Types: []Type{String},
-		Looks: "20 random letters and digits under a name that ends in the number of a slot",
-		Match: func(s *Sample) []Claim {
-			base, n := funnelSlot(s.Key)
-			if n == 0 || s.PTTL < 0 || laravelPrefix(s.Key) > Unlikely || !isAlnum(s.Value, 20) || !looksRandom(s.Value) {
-				return nil
-			}
-			c := Claim{Lock: base + "1", Companion: n != 1, Confidence: Possible, Why: "20 random letters and digits, and the number of a slot"}
-			if low := strings.ToLower(base); strings.Contains(low, "laravel") || strings.Contains(low, "database") || SmellsLikeLock(base) {
-				c.Confidence = Likely
-			}
-			return []Claim{c}
-		},
-		Reads:   func(_ Claim, main *Sample) Reads { return Reads{Keys: funnelKeys(main.Key)[1:]} },
-		Decode:  laravelFunnelRead,
-		Release: laravelFunnelRelease,
+// Redis::funnel takes NAME1 to NAMEn, one string for each permit that is taken,
+// 20 random letters and digits (Illuminate Redis/Limiters/ConcurrencyLimiter).
+// How many there may be is not stored. The lock is that of the first slot.
+
+// laravelSlot claims one slot.
+func laravelSlot(s *Sample) []Claim {
+	base, n := funnelSlot(s.Key)
+	if n == 0 || s.PTTL < 0 || laravelPrefix(s.Key) > Unlikely || !isAlnum(s.Value, 20) || !looksRandom(s.Value) {
+		return nil
 	}
+	c := Claim{Lock: base + "1", Companion: n != 1, Confidence: Possible, Why: "20 random letters and digits, and the number of a slot"}
+	if low := strings.ToLower(base); strings.Contains(low, "laravel") || strings.Contains(low, "database") {
+		c.Confidence = Likely
+	}
+	return []Claim{c}
+}
+
+// laravelFunnel reports whether the lock at a key is a funnel's.
+func laravelFunnel(main *Sample) bool {
+	_, n := funnelSlot(main.Key)
+	return n == 1 && laravelPrefix(main.Key) == Unlikely && laravelUse(main.Key).label == "" &&
+		(main.Type == None || isAlnum(main.Value, 20))
 }
 
 func laravelFunnelRead(f *Facts) Reading {
-	r := Reading{Kind: Semaphore, State: Held, Note: "the holder works on; its release does nothing"}
+	r := Reading{Label: "Laravel Redis::funnel", Kind: Semaphore, State: Held, Note: "the holder works on; its release does nothing"}
 	r.Resource = strings.TrimSuffix(f.Main.Key, "1")
 	var longest int64 = -1
 	for _, s := range funnelTaken(f) {

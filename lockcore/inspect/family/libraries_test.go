@@ -357,6 +357,7 @@ func TestPHPLibraries(t *testing.T) {
 			expectation{family: "laravel", confidence: Likely, kind: Semaphore, key: "laravel-database-api1", ids: []string{some20, two}, label: "funnel"}},
 		{"funnel, the first slot free", []*Sample{str("laravel-database-api2", two, 50_000)},
 			expectation{family: "laravel", key: "laravel-database-api1", ids: []string{two}, label: "slot 2"}},
+		one("a number at the end of a lock's name is no slot", str("lock:order:15", some20, 60_000), expectation{family: "home-grown", key: "lock:order:15"}),
 		one("php-lock", str("php-malkusch-lock:a", some64, 31_557_600_000_000), expectation{family: "php-lock", warning: TTLYears}),
 		one("yii2", str("f17aa"+someMD5, some20, 30_000), expectation{family: "yii2", confidence: Likely}),
 		one("drupal", str("d8:lock:cron", "1640324576"+uniq+".12345678", 30_000), expectation{family: "drupal", confidence: Certain}),
