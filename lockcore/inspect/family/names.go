@@ -148,7 +148,8 @@ func lockFile(key string) bool {
 }
 
 // shapeOnly is the claim of a family whose token has a shape that others share:
-// likely if the name says lock, possible while it has a TTL such as locks have.
+// likely if the name says lock, possible while it has a TTL such as locks have:
+// up to a day, up to ten minutes under the name of something else.
 // Several such claims on one key become the family unknown, with all of them as
 // candidates.
 func shapeOnly(s *Sample, id, why string) []Claim {
@@ -156,7 +157,7 @@ func shapeOnly(s *Sample, id, why string) []Claim {
 	switch h := nameHint(s.Key); {
 	case h == lockish:
 		c.Confidence = Likely
-	case s.PTTL > 0 && s.PTTL <= day:
+	case s.PTTL > 0 && (s.PTTL <= 10*minute || h == neutral && s.PTTL <= day):
 		c.Confidence = Possible
 	default:
 		return nil

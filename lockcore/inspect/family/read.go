@@ -45,14 +45,23 @@ func (f *Found) Read(facts *Facts) Reading {
 			break
 		}
 		if facts.Claim = o.Claim; !o.Claim.Companion || facts.Main.Type == None {
-			o.Rivals, o.others = append(o.Rivals, f.Family.ID), nil
+			o.Rivals, o.claims, o.others = append(o.Rivals, f.Family.ID), f.claims, nil
 			*f = o
 			r = f.Family.Decode(facts)
 		}
 	}
-	if r.NoRow {
-		return r
+	if !r.NoRow {
+		f.complete(facts, &r)
 	}
+	return r
+}
+
+// longestNote bounds what is shown of a text that a holder wrote of itself.
+const longestNote = 200
+
+// complete fills in what the family left to the claim, and makes the texts that
+// come from a server safe to print on one line.
+func (f *Found) complete(facts *Facts, r *Reading) {
 	r.Family = cmp.Or(r.Family, f.Family.ID)
 	r.Label = cmp.Or(r.Label, f.Family.Label)
 	r.Confidence = cmp.Or(r.Confidence, f.Claim.Confidence)
@@ -61,10 +70,15 @@ func (f *Found) Read(facts *Facts) Reading {
 		r.Candidates = f.Claim.Candidates
 	}
 	for i := range r.Holders {
-		r.Holders[i].Count = max(1, r.Holders[i].Count)
+		h := &r.Holders[i]
+		h.Count = max(1, h.Count)
+		h.Label = wire.Clean(firstBytes(h.Label, longestNote))
+		h.Host = wire.Clean(firstBytes(h.Host, longestNote))
 	}
-	r.Warnings = append(r.Warnings, lint(f, facts, &r)...)
-	return r
+	r.Warnings = append(r.Warnings, lint(f, facts, r)...)
+	for i := range r.Warnings {
+		r.Warnings[i].Text = wire.Clean(r.Warnings[i].Text)
+	}
 }
 
 // TTL is what is left of the lock by its key, in milliseconds; false where no

@@ -123,7 +123,7 @@ var named = sync.OnceValue(func() []*Family {
 	return slices.DeleteFunc(All(), func(f *Family) bool { return f.Named == nil })
 })
 
-// ByID returns the family with this id, or nil.
+// ByID returns the (first) family with this id, or nil.
 func ByID(id string) *Family {
 	for _, f := range all() {
 		if f.ID == id {

@@ -36,7 +36,7 @@ func redislockMatch(s *Sample) []Claim {
 		return nearUnique(s, "16 random bytes in URL-safe base64")
 	}
 	// With metadata the shape says little: any longer token may begin like this.
-	if s.PTTL <= 0 || !isPrintable(s.Value) {
+	if s.PTTL <= 0 || len(s.Value) == redislockToken || !isPrintable(s.Value) {
 		return nil
 	}
 	meta := s.Value[redislockToken]

@@ -41,10 +41,14 @@ type syncguardRecord struct {
 	Fence        string `json:"fence"`
 }
 
-func syncguardValue(v string) (rec syncguardRecord, ok bool) {
+func syncguardValue(v string) (syncguardRecord, bool) {
 	if !strings.HasPrefix(v, "{") || !strings.Contains(v, `"lockId"`) {
-		return rec, false
+		return syncguardRecord{}, false
 	}
+	return syncguardParse(v)
+}
+
+func syncguardParse(v string) (rec syncguardRecord, ok bool) {
 	err := json.Unmarshal([]byte(v), &rec)
 	if rec.ExpiresAtMS == 0 {
 		rec.ExpiresAtMS, rec.AcquiredAtMS = rec.ExpiresAt, rec.CreatedAt
