@@ -235,7 +235,7 @@ func TestNoKeyCrashesAnyScreen(t *testing.T) {
 // A fault in Update, in a command or in a view ends the console with an error
 // that names a trace; its text holds no secret.
 func TestFaults(t *testing.T) {
-	for name, msg := range map[string]tea.Msg{"update": faultMsg{"update"}, "command": faultMsg{"command"}, "batch": faultMsg{"batch"}} {
+	for name, msg := range map[string]tea.Msg{"update": faultMsg{where: "update"}, "command": faultMsg{where: "command"}, "batch": faultMsg{where: "batch"}} {
 		run(t, empty(), func(b *bench) {
 			b.program.Send(msg)
 			err := <-b.done
@@ -249,10 +249,10 @@ func TestFaults(t *testing.T) {
 }
 
 // faultMsg is a message that breaks something.
-type faultMsg struct{ where string }
+type faultMsg struct{ where, secret string }
 
 func (f faultMsg) apply(m root) (root, tea.Cmd) {
-	fail := func() tea.Msg { panic("fault in " + f.where) }
+	fail := func() tea.Msg { panic("fault in " + f.where + ", password " + f.secret) }
 	switch f.where {
 	case "update":
 		fail()

@@ -30,18 +30,33 @@ func (e SignalError) Error() string { return "ended by " + e.Signal.String() }
 // SignalError after a signal and a *CrashError after a fault in the program; in
 // every case the terminal is as it was before.
 func Run(ctx context.Context, o Options) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // ends the commands that still run
+	return newConsole(ctx, o).run()
+}
+
+// console is a program that is set up, and what takes its faults.
+type console struct {
+	ctx     context.Context
+	program *tea.Program
+	crash   *Crash
+}
+
+func newConsole(ctx context.Context, o Options) *console {
 	if o.Crash == nil {
 		o.Crash = &Crash{}
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // ends the commands that still run
 	out := &screen{out: o.Out}
 	p := tea.NewProgram(newRoot(ctx, o, out.copy), programOptions(o, out)...)
 	o.Crash.onStop(p.Kill)
-	stop, got := watchSignals(p)
+	return &console{ctx, p, o.Crash}
+}
+
+func (c *console) run() error {
+	stop, got := watchSignals(c.program)
 	defer stop()
-	_, err := p.Run()
-	return ending(o.Crash, got(), ctx.Err(), err)
+	_, err := c.program.Run()
+	return ending(c.crash, got(), c.ctx.Err(), err)
 }
 
 // programOptions are how Bubble Tea is set up. Signals are ours: it would leave
@@ -49,7 +64,7 @@ func Run(ctx context.Context, o Options) error {
 // Panics are ours too, but one in its own code is left to it.
 func programOptions(o Options, out *screen) []tea.ProgramOption {
 	return []tea.ProgramOption{
-		tea.WithInput(o.In), tea.WithOutput(out.writer()), tea.WithAltScreen(), tea.WithoutSignalHandler(),
+		tea.WithInput(limitPastes(o.In)), tea.WithOutput(out.writer()), tea.WithAltScreen(), tea.WithoutSignalHandler(),
 	}
 }
 

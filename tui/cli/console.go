@@ -125,13 +125,22 @@ func (inv *invocation) openTarget(ctx context.Context, o *tui.Options) (closing 
 // describe is what the header says of a target.
 func (inv *invocation) describe(t *target.Target, nodes []inspect.Node) tui.Server {
 	s := tui.Server{
-		Name: t.Addr(), Role: t.Info.Role, Mode: t.Info.Mode, Version: t.Info.Version, User: t.Info.User,
+		Name: t.Addr(), Role: t.Info.Role, Mode: t.Info.Mode, Version: serverVersion(t.Info.Version), User: t.Info.User,
 		Env: t.Info.Env, Guarded: t.Guarded(), DB: nodes[0].DB, ReadOnly: inv.readOnlyReason(t.Info.ReadOnly),
 	}
 	if inv.opts.profile != "" {
 		s.Name = inv.opts.profile + " (" + s.Name + ")"
 	}
 	return s
+}
+
+// serverVersion names the server where it is Redis itself, which gives only a
+// number.
+func serverVersion(v string) string {
+	if v != "" && v[0] >= '0' && v[0] <= '9' {
+		return "redis " + v
+	}
+	return v
 }
 
 func (inv *invocation) readOnlyReason(readOnly bool) string {
