@@ -133,7 +133,7 @@ func (in *Inspector) plan(act Act, l Lock, holders []wire.Raw) (Plan, error) {
 			}
 		}
 	}
-	target := &family.Target{Facts: l.facts, Reading: l.reading, Holders: p.Holders}
+	target := &family.Target{Facts: l.facts, Reading: l.reading, Holders: p.Holders, Split: in.cluster(l.Node)}
 	for _, step := range l.found.Family.Release(target) {
 		p.Steps = append(p.Steps, Step{Step: step, Node: l.Node, DB: l.DB})
 	}

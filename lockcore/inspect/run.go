@@ -62,6 +62,7 @@ func (in *Inspector) step(ctx context.Context, act Act, s Step) StepOutcome {
 		if n, ok = in.nodeAt(to, s.DB); !ok {
 			return out
 		}
+		out.Step.Node = to
 	}
 	return out
 }
@@ -188,7 +189,7 @@ func explainRefusal(err error) error {
 func (in *Inspector) lookAfter(ctx context.Context, p *Plan, out *Outcome) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stepFor)
 	defer cancel()
-	out.Now, out.NowErr = in.now(ctx, p)
+	out.Now, out.NowErr = in.now(ctx, p, out.Steps)
 	switch {
 	case out.NowErr != nil:
 	case out.Word == Refused && !stillHeld(out.Now, p):
@@ -202,17 +203,22 @@ func heldNow(now []Lock) bool {
 	return slices.ContainsFunc(now, func(l Lock) bool { return l.State == family.Held && len(l.Holders) > 0 })
 }
 
-// now reads the lock of a plan on every node that the plan is for.
-func (in *Inspector) now(ctx context.Context, p *Plan) ([]Lock, error) {
+// now reads the lock of a plan on every node to which its steps went.
+func (in *Inspector) now(ctx context.Context, p *Plan, went []StepOutcome) ([]Lock, error) {
 	var locks []Lock
 	seen := map[string]bool{}
-	for _, s := range p.Steps {
-		n, ok := in.nodeAt(s.Node, s.DB)
-		if !ok || s.After || seen[s.Node] {
+	for _, s := range went {
+		n, ok := in.nodeAt(s.Step.Node, s.Step.DB)
+		if !ok || s.Step.After || seen[n.Addr] {
 			continue
 		}
-		seen[s.Node] = true
+		seen[n.Addr] = true
 		found, err := in.lookAt(ctx, n, []probe{{key: string(p.Lock.Key)}})
+		if err == nil && len(found) == 0 {
+			// A look passes over what a server does not answer. That is not to be
+			// taken for a lock that is gone.
+			err = n.Client.Type(ctx, string(p.Lock.Key)).Err()
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -106,11 +106,11 @@ func (in *Inspector) route(p *Plan) error {
 				Step: family.Step{Call: c.WithReceipt(in.receipt(s.Node, c.Lock())), Says: partSays(c)}, Node: s.Node, DB: s.DB, After: true,
 			})
 		}
-		if len(then) > 0 {
-			p.Said = append(p.Said, fmt.Sprintf("its keys lie in different slots of the Cluster: %d steps, one after the other, and each of them may fail on its own", 1+len(then)))
-		}
 	}
 	p.Steps = steps
+	if cluster && slices.ContainsFunc(steps, func(s Step) bool { return slotOf(s.Call.Lock()) != slotOf(steps[0].Call.Lock()) }) {
+		p.Said = append(p.Said, fmt.Sprintf("its keys lie in different slots of the Cluster: %d steps, one after the other, and each of them may fail on its own", len(steps)))
+	}
 	return nil
 }
 
