@@ -19,6 +19,10 @@ type Node struct {
 	// Cluster says that the server publishes per shard too, so that subscribers
 	// of sharded channels are counted and woken.
 	Cluster bool
+	// Another makes one more client of this node, with the same login and the
+	// same gate, after change has had its options. Following needs connections of
+	// its own. Nil: a plain client of Client's options is made.
+	Another func(change func(*redis.Options)) *redis.Client
 }
 
 // Inspector reads the locks of some nodes. It keeps no state between calls and
