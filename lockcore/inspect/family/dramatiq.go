@@ -24,7 +24,7 @@ func dramatiq() *Family {
 			return []Claim{{Confidence: Possible, Candidates: []string{"dramatiq"}, Why: "a small number with a TTL"}}
 		},
 		Decode: func(f *Facts) Reading {
-			r := flagged(Semaphore)
+			r := nameless(Semaphore)
 			r.Holders[0].Count, _ = parseInt(f.Main.Value)
 			return r
 		},
