@@ -24,12 +24,14 @@ func virtual(t *testing.T, test func(t *testing.T, w *world)) {
 		m := miniredis.NewMiniRedis()
 		m.ClockTTL(true)
 		w := &world{t: t, m: m, changed: make(chan struct{})}
+		defer func() { // also after a Fatal
+			w.end()
+			for _, c := range w.clients {
+				_ = c.Close()
+			}
+			m.Close()
+		}()
 		test(t, w)
-		w.end()
-		for _, c := range w.clients {
-			_ = c.Close()
-		}
-		m.Close()
 	})
 }
 
