@@ -3,7 +3,7 @@ package family
 import "strings"
 
 // medusa is Medusa's locking-redis: medusa_lock: and a name; the value is the
-// owner's id, or * for nobody in particular, since 2026 also execute: and a UUID.
+// owner's id, or * for nobody in particular; newer versions also execute: and a UUID.
 // Without a timeout there is no expiry (services/redis-lock).
 func medusa() *Family {
 	const mark = "medusa_lock:"
