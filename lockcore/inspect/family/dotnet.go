@@ -9,7 +9,29 @@ import (
 // stackExchange: a string with whatever the application gave to LockTake, often
 // a GUID. Source: StackExchange.Redis RedisDatabase.cs (LockTake, LockRelease).
 func stackExchange() *Family {
-	return shapeFamily("stackexchange-redis", "StackExchange.Redis LockTake", "a string with a random UUID", isUUID4, "")
+	const why = "a random UUID, or the name of a Windows machine under a name that says lock"
+	f := shapeFamily("stackexchange-redis", "StackExchange.Redis LockTake", "a string with "+why, isUUID4, "")
+	uuid := f.Match
+	f.Match = func(s *Sample) []Claim {
+		if s.PTTL > 0 && machineName(s.Value) && s.Len <= 128 && SmellsLikeLock(s.Key) {
+			return shapeOnly(s, f.ID, "the name of a Windows machine")
+		}
+		return uuid(s)
+	}
+	return f
+}
+
+// machineName reports whether a text begins with a machine's name as Windows
+// gives it, alone or before a separator: WEB01, WEB01:4312. A word in capitals
+// is none.
+func machineName(v string) bool {
+	n, letters, more := 0, false, false
+	for n < len(v) && (v[n] >= 'A' && v[n] <= 'Z' || v[n] >= '0' && v[n] <= '9' || v[n] == '-') {
+		letters = letters || v[n] >= 'A'
+		more = more || v[n] < 'A'
+		n++
+	}
+	return letters && more && n >= 3 && n <= 15 && (n == len(v) || strings.IndexByte(":/_|.@", v[n]) >= 0) && isPrintable(v)
 }
 
 // hangfire: a string with a UUID that is the same for all locks of a process,

@@ -264,6 +264,9 @@ type Family struct {
 	Label string // for people
 	Types []Type // of the keys that Match can say anything of
 	Looks string // what Match looks for, in words
+	// WhyNot says why Match does not claim a key of a type that it knows. Nil:
+	// Looks says what it missed.
+	WhyNot func(s *Sample) string
 	// Named reports whether a key's name alone makes it worth a look, when only
 	// names are looked at. Nil: the name must contain a word like lock.
 	Named func(key string) bool

@@ -76,20 +76,24 @@ type lockID struct{ key, field string }
 func settle(ms []Match) []Match {
 	byKey := map[string][]Match{}
 	var keys []string
+	var out []Match
 	for _, m := range ms {
+		if m.heard {
+			out = append(out, m)
+			continue
+		}
 		if byKey[m.Key] == nil {
 			keys = append(keys, m.Key)
 		}
 		byKey[m.Key] = append(byKey[m.Key], m)
 	}
-	var out []Match
 	for _, key := range keys {
 		of := byKey[key]
 		slices.SortStableFunc(of, surer)
 		top := of[0]
 		for _, m := range of {
 			plain := !m.Claim.Companion && m.Claim.Field == ""
-			if key == "" || m.Family == top.Family || plain && !top.Claim.Companion && top.Claim.Field == "" {
+			if m.Family == top.Family || plain && !top.Claim.Companion && top.Claim.Field == "" {
 				out = append(out, m)
 			}
 		}
@@ -124,7 +128,7 @@ func (c *claimed) add(m Match) {
 	if *slot == nil || (*slot).Claim.Confidence < m.Claim.Confidence {
 		*slot = &m
 	}
-	if m.Key != "" && !slices.Contains(e.seen, m.Key) {
+	if !m.heard && !slices.Contains(e.seen, m.Key) {
 		e.seen = append(e.seen, m.Key)
 	}
 }

@@ -30,10 +30,13 @@ func homegrownMatch(s *Sample) []Claim {
 	case ZSet:
 		return homegrownMatchZSet(s)
 	case Set:
-		if n := nameOf(s.Key); n.kind == Semaphore && len(s.Pairs) > 0 {
+		switch n := nameOf(s.Key); {
+		case n.hint != lockish || len(s.Pairs) == 0:
+			return nil
+		case n.kind == Semaphore:
 			return likely("the name says semaphore, the members are its holders")
 		}
-		return nil
+		return possibly("a set whose name says lock")
 	}
 	if isInt(s.Value) {
 		if c := fenceMatch(s); c != nil {

@@ -14,7 +14,7 @@ var (
 	tokenFields    = []string{"token", "lock_id", "lockId", "uuid"}
 	countFields    = []string{"count", "counter", "holds", "hold_count", "holdCount", "reentrancy", "reentrant"}
 	deadlineFields = []string{"expires_at", "expiresAt", "expires", "expiry", "deadline", "locked_until", "lockedUntil", "lock_until", "until"}
-	thingFields    = []string{"battery", "firmware", "model", "title", "price", "color", "email", "brand"}
+	thingFields    = []string{"battery", "firmware", "model", "title", "price", "color", "email", "brand", "state", "tenant", "rent"}
 	fenceFields    = []string{"fence", "fencing_token", "fencingToken", "fence_token"}
 )
 
@@ -35,8 +35,8 @@ func homegrownMatchHash(s *Sample) []Claim {
 		return nil
 	}
 	if name, _, ok := firstField(s, ownerFields); ok && s.Len <= 32 {
-		if _, _, thing := firstField(s, thingFields); thing {
-			return possibly("the name says lock, but the fields are those of a thing that can be locked")
+		if !lockHash(s) {
+			return possibly("the name says lock, but the fields are those of a thing that is locked or let")
 		}
 		return likely("the name says lock, the field " + name + " names its holder")
 	}
@@ -44,6 +44,21 @@ func homegrownMatchHash(s *Sample) []Claim {
 		return likely("the name says lock, its one field is counted")
 	}
 	return nil
+}
+
+// lockHash reports whether a hash with an owner is a lock's: it expires, or it
+// is small or tells when it was taken, and is no record of a thing.
+func lockHash(s *Sample) bool {
+	if _, _, thing := firstField(s, thingFields); thing {
+		return false
+	}
+	if s.PTTL >= 0 {
+		return true
+	}
+	_, _, counted := firstField(s, countFields)
+	_, _, ends := firstField(s, deadlineFields)
+	_, _, token := firstField(s, tokenFields)
+	return nameOf(s.Key).kind == Mutex && (counted || ends || token || s.Len <= 3)
 }
 
 func homegrownDecodeHash(f *Facts) Reading {

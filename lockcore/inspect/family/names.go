@@ -97,7 +97,7 @@ func wordKind(word string) (hint, Kind) {
 		buf[i] = word[i] | 0x20
 	}
 	switch string(buf[:len(word)]) {
-	case "lock", "locks", "locking", "locker", "lockkey", "lockname", "mutex", "mutexes", "mtx", "rwmutex",
+	case "lock", "locks", "locking", "lockkey", "lockname", "mutex", "mutexes", "mtx", "rwmutex",
 		"dlock", "distlock", "distributedlock", "redlock", "redislock", "rlock", "wlock", "rwlock", "spinlock",
 		"globallock", "readlock", "writelock", "runlock", "keylock",
 		"synclock", "filelock", "userlock", "orderlock", "cachelock", "processlock", "mylock":

@@ -17,7 +17,7 @@ func TestSmellsLikeLock(t *testing.T) {
 		"", ":", "block:81234", "blocked:ips", "blocklist:emails", "clock:offset", "worldclock:berlin", "unlock:level:5", "unlocked:a",
 		"deadlock:report", "flock:geese", "havelock:page", "hemlock:botany", "lockscreen:wallpaper", "padlock:product:55", "stock:sku:88",
 		"leaderboard:2026", "release:9", "Sherlock", "warlock", "gridlock", "interlocking", "blockchain", "lockdown", "lockout:user:7",
-		"package-lock.json:sha256", "yarn.lock:etag", "Gemfile.lock", "door:lock:state", "smart-lock:battery", "leasehold", "misleader",
+		"package-lock.json:sha256", "yarn.lock:etag", "Gemfile.lock", "door:lock:state", "smart-lock:battery", "leasehold", "misleader", "locker:42",
 	} {
 		if SmellsLikeLock(key) {
 			t.Errorf("%q smells like a lock", key)

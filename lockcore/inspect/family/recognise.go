@@ -12,6 +12,7 @@ type Match struct {
 	Claim  Claim
 	Key    string // that was looked at; "" for a channel
 	rank   int    // the family's place in the order of All
+	heard  bool   // from a channel
 }
 
 // lock is the key of the lock that is meant.
@@ -70,7 +71,7 @@ func surer(a, b Match) int {
 func ask(out []Match, s *Sample, f *Family, rank int) []Match {
 	for _, c := range f.Match(s) {
 		if c.Confidence > Unlikely {
-			out = append(out, Match{f, c, s.Key, rank})
+			out = append(out, Match{Family: f, Claim: c, Key: s.Key, rank: rank})
 		}
 	}
 	return out
@@ -84,7 +85,7 @@ func RecogniseChannel(channel string) []Match {
 			continue
 		}
 		for _, c := range f.FromChannel(channel) {
-			out = append(out, Match{f, c, "", i})
+			out = append(out, Match{Family: f, Claim: c, rank: i, heard: true})
 		}
 	}
 	return out
@@ -172,7 +173,11 @@ func explain(s *Sample, f *Family) Verdict {
 		}
 		v.Why += c.Why
 	}
-	if len(v.Claims) == 0 {
+	switch {
+	case len(v.Claims) > 0:
+	case f.WhyNot != nil:
+		v.Why = f.WhyNot(s)
+	default:
 		v.Why = "looks for " + cmp.Or(f.Looks, "something else")
 	}
 	return v

@@ -19,7 +19,7 @@ func rueidislock() *Family {
 		Looks: "a string of 24 bytes at <prefix>:<i>:<name>, as rueidislock:0:<name>",
 		Named: func(key string) bool {
 			_, _, _, ok := rueidisKey(key)
-			return ok && strings.HasPrefix(key, "rueidislock:")
+			return ok && strings.Contains(key, "rueidislock:")
 		},
 		Match:   rueidisMatch,
 		Reads:   rueidisReads,
@@ -31,14 +31,14 @@ func rueidislock() *Family {
 // rueidisMost is how many keys of one lock are looked at: a majority of five.
 const rueidisMost = 9
 
-// rueidisKey takes <prefix>:<i>:<name> apart.
+// rueidisKey takes <prefix>:<i>:<name> apart at the first number of one digit.
 func rueidisKey(key string) (prefix string, i int, name string, ok bool) {
-	prefix, rest, ok1 := strings.Cut(key, ":")
-	digit, name, ok2 := strings.Cut(rest, ":")
-	if !ok1 || !ok2 || prefix == "" || name == "" || len(digit) != 1 || !isDigits(digit) {
-		return "", 0, "", false
+	for at := 1; at+3 < len(key); at++ {
+		if key[at] == ':' && key[at+2] == ':' && isDigits(key[at+1:at+2]) {
+			return key[:at], int(key[at+1] - '0'), key[at+3:], true
+		}
 	}
-	return prefix, int(digit[0] - '0'), name, true
+	return "", 0, "", false
 }
 
 func rueidisMatch(s *Sample) []Claim {
@@ -51,7 +51,7 @@ func rueidisMatch(s *Sample) []Claim {
 	}
 	c := Claim{Lock: prefix + ":0:" + name, Companion: i > 0, Why: "24 bytes at a key with a number before the name"}
 	switch {
-	case prefix == "rueidislock":
+	case strings.HasSuffix(prefix, "rueidislock"):
 		c.Confidence = Certain
 	case !isPrintable(s.Value) && s.PTTL > 0 && s.PTTL <= 10*minute:
 		c.Confidence = Likely

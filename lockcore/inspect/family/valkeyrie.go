@@ -14,13 +14,14 @@ import (
 func valkeyrie() *Family {
 	return oneString(Family{
 		ID: "valkeyrie", Label: "kvtools/redis (valkeyrie)",
-		Looks: `a JSON string {"Key":…,"Value":…,"LastIndex":…} that names its own key, or any value at a path like a/b/lock`,
+		Looks: `a JSON string {"Key":…,"Value":…,"LastIndex":…} that names its own key, or any value with a short TTL at a path like a/b/lock`,
 		Match: func(s *Sample) []Claim {
 			switch {
 			case strings.HasPrefix(s.Value, `{"Key":"`) && strings.Contains(s.Value, `"LastIndex":`):
 				return nearUnique(s, "a record of Key, Value and LastIndex")
-			case strings.HasSuffix(s.Key, "/lock") && s.PTTL > 0 && s.PTTL <= 10*minute && short(s):
-				return shapeOnly(s, "valkeyrie", "a path that ends in /lock, with a short TTL")
+			case strings.Contains(s.Key, "/") && !strings.Contains(s.Key, ":") && s.PTTL > 0 && s.PTTL <= 10*minute &&
+				(s.Len == 0 || short(s)) && SmellsLikeLock(s.Key):
+				return shapeOnly(s, "valkeyrie", "a path that says lock, with a short TTL")
 			}
 			return nil
 		},
