@@ -75,6 +75,11 @@ type StepOutcome struct {
 	Err     error
 }
 
+// RefuseBecause is the outcome of a plan that was not carried out at all.
+func RefuseBecause(err error) Outcome {
+	return Outcome{Word: Refused, Told: wire.ToldNobody, Err: err}
+}
+
 // add takes a step's outcome in, and reports whether to go on. One surprise
 // before anything was done ends the plan; after that the rest is still done, as
 // half a release helps nobody.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"fencepost/lockcore/inspect/family"
 	"fencepost/lockcore/wire"
@@ -209,6 +210,9 @@ func Join(plans ...Plan) Plan {
 	}
 	return joined
 }
+
+// Life is the lease that a plan gives: of SetTTL and Hold, else 0.
+func (p *Plan) Life() time.Duration { return time.Duration(p.hold.life) * time.Millisecond }
 
 // Lines are the steps as one would paste them into a shell.
 func (p *Plan) Lines() []string {

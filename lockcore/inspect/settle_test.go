@@ -148,7 +148,7 @@ func TestServerIsDown(t *testing.T) {
 var faults = []func(p *redistest.Proxy){
 	func(p *redistest.Proxy) {},
 	func(p *redistest.Proxy) { p.CutReply(1, "EVAL") },
-	func(p *redistest.Proxy) { p.CutReply(1+rand.IntN(3)) },
+	func(p *redistest.Proxy) { p.CutReply(1 + rand.IntN(3)) },
 	func(p *redistest.Proxy) { time.Sleep(time.Duration(rand.IntN(900)) * time.Microsecond); p.CutAll() },
 	func(p *redistest.Proxy) {
 		time.Sleep(time.Duration(rand.IntN(700)) * time.Microsecond)
