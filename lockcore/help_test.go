@@ -150,3 +150,9 @@ func TestMain(m *testing.M) {
 	logging.Disable()
 	os.Exit(m.Run())
 }
+
+func clientInDB(t testing.TB, addr string, db int) *redis.Client {
+	c := redis.NewClient(&redis.Options{Addr: addr, DisableIdentity: true, DB: db})
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}

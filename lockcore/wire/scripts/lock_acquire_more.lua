@@ -54,7 +54,7 @@ if not fair then return holder and { 0, holder, redis.call('PTTL', KEYS[1]) } or
 local now, window = now_ms(), tonumber(ARGV[8])
 local head, deadline
 if not holder then
-  head = first(KEYS[4], KEYS[5], now)
+  head = first(KEYS[4], KEYS[5], now, window)
   if not head or head == ARGV[1] then
     local fence = grant()
     if type(fence) == 'string' and head then

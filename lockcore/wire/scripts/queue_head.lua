@@ -1,9 +1,10 @@
 -- Shared part of the scripts of the fair queue.
 --
 -- queue: a sorted set, token -> its place. alive: a hash, token -> "<deadline, server ms>:<about the waiter>".
--- A waiter promises to come back before its deadline. Whoever is told "you are
--- next" gets a short one, the window; who misses it is dropped, so that a dead
--- waiter delays the others by no more than a window.
+-- A waiter promises to come back before its deadline. Whoever is called, when
+-- the lock is free, gets a short one, the window. Those behind it hear that, and
+-- look after it: the first of them after one window, the second after two. So
+-- dead waiters delay the living by one window each.
 
 local function now_ms()
   local time = redis.call('TIME')
@@ -17,25 +18,35 @@ local function leave(queue, alive, token)
   return redis.call('ZREM', queue, token)
 end
 
--- The first waiter that is still expected, and its deadline.
-local function first(queue, alive, now)
+-- The first waiter that is still expected, and its deadline; the others are
+-- dropped. Where one that was called is late by n windows, n more behind it
+-- should have come to look after it, and did not.
+local function first(queue, alive, now, window)
+  local late = 0
   while true do
     local token = redis.call('ZRANGE', queue, 0, 0)[1]
     if not token then return nil end
-    local deadline = tonumber(string.match(redis.call('HGET', alive, token) or '', '^(%d+):'))
-    if deadline and deadline > now then return token, deadline end
+    local entry = redis.call('HGET', alive, token) or ''
+    local deadline = tonumber(string.match(entry, '^(%d+):'))
+    if token == ARGV[1] or deadline and deadline > now and late < 1 then return token, deadline end
+    if late >= 1 then
+      late = late - 1
+    elseif deadline and string.find(entry, ':called=1', 1, true) then
+      late = (now - deadline) / window
+    end
     leave(queue, alive, token)
   end
 end
 
 -- Tells the first waiter that the lock is free for it, once. Everybody hears
--- it, and knows whom to watch. Returns its token and deadline, and how many heard.
+-- it, and knows whom to look after. Returns its token and deadline, and how many heard.
 local function call_next(queue, alive, now, window, channel)
-  local token, deadline = first(queue, alive, now)
-  if not token or deadline <= now + window then return token, deadline, 0 end
+  local token, deadline = first(queue, alive, now, window)
+  if not token then return nil end
+  local entry = redis.call('HGET', alive, token) or ''
+  if string.find(entry, ':called=1', 1, true) then return token, deadline, 0 end
   deadline = now + window
-  local about = string.match(redis.call('HGET', alive, token), ':.*$')
-  redis.call('HSET', alive, token, whole(deadline) .. about)
+  redis.call('HSET', alive, token, whole(deadline) .. ':called=1 ' .. (string.match(entry, '^%d+:(.*)$') or ''))
   local told = redis.pcall('PUBLISH', channel, 'next:' .. token)
   return token, deadline, type(told) == 'number' and told or -1
 end
