@@ -41,7 +41,7 @@ func (o *Options) tlsConfig(on bool) (*tls.Config, error) {
 func (o *Options) checkTLS(on bool) error {
 	switch {
 	case !on && o.Key != "":
-		return usage("--key is the file with the private key of a TLS client certificate, as in redis-cli, and TLS is not on: add --tls (or rediss://). A lock's key is given without a flag: fencepost inspect KEY")
+		return usage("--key is the file with the private key of a TLS client certificate, as in redis-cli, and TLS is not on: add --tls (or rediss://). A lock's key has no flag: fencepost release KEY")
 	case !on && (o.Cert != "" || o.CACert != "" || o.SNI != "" || o.Insecure):
 		return usage("--cert, --cacert, --sni and --insecure are for TLS, and TLS is not on: add --tls (or rediss://)")
 	case o.Key != "" && o.Cert == "":

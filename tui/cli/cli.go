@@ -90,6 +90,9 @@ func (inv *invocation) check() error {
 
 func (inv *invocation) checkArgs() error {
 	v := inv.verb
+	if len(inv.args) < v.minArgs && inv.given["key"] {
+		return usagef("--key is the file with the private key of a TLS client certificate, as in redis-cli; a lock's key has no flag: %s", v.synopsis())
+	}
 	if len(inv.args) < v.minArgs {
 		return usagef("it is: %s", v.synopsis())
 	}

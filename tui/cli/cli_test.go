@@ -135,7 +135,7 @@ func TestUsageErrors(t *testing.T) {
 func TestNothingGivenIsEchoed(t *testing.T) {
 	for _, args := range [][]string{
 		{"s3cret"}, {"s3cret@127.0.0.1:7399"}, {"redis://:s3cr%ZZet@127.0.0.1:7399"}, {":s3cret@h"}, {"s3cret*"},
-		{"paths", "s3cret"}, {"help", "s3cret"}, {"--s3cret"}, {"--s3cret=1"}, {"-s3cret"}, {"-xs3cret"}, {"-ps3cret"},
+		{"paths", "s3cret"}, {"help", "s3cret"}, {"--s3cret"}, {"--s3cret=1"}, {"-xs3cret"}, {"-ps3cret"},
 		{"-p", "s3cret"}, {"--port=s3cret"}, {"-n", "s3cret"}, {"--timeout", "s3cret"}, {"--tls=s3cret"}, {"--json=s3cret"},
 		{"--askpass", "s3cret"}, {"--max", "s3cret"}, {"--scan-rate=s3cret"}, {"=s3cret"}, {"--=s3cret"}, {"---s3cret"},
 		{"-p=s3cret"}, {"-as3cret", "pahts"}, {"-a", "s3cret", "paths"}, {"-u", "redis://:s3cret@h", "paths"}, {"paths", "--pass", "s3cret"},
@@ -199,7 +199,7 @@ func TestTarget(t *testing.T) {
 	r = needs(t, nil, "-p", fmt.Sprint(redistest.FreePort(t)))
 	r.has(t, "closed port", exitError, "connection refused")
 	r = needs(t, nil, "-p", port, "--key", "order-lock")
-	r.has(t, "a lock's key in --key", exitUsage, "TLS client certificate", "inspect KEY")
+	r.has(t, "a lock's key in --key", exitUsage, "TLS client certificate", "release KEY")
 	r = needs(t, nil, "-p", port, "--tls", "--cert", "x", "--key", "/no/such/file")
 	r.has(t, "missing certificate", exitUsage, "no such file")
 	r = needs(t, nil, "-p", port, "--askpass")

@@ -29,6 +29,8 @@ type verb struct {
 	// flags are the names of its flags, and of groups of them. A verb with a
 	// target takes the group target anyway.
 	flags []string
+	// exits are its exit codes besides 0, 1 and 2, for its help.
+	exits []int
 	// run does it and returns the exit code. ctx ends with ctrl+c.
 	run func(ctx context.Context, inv *invocation) int
 }

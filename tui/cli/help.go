@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -65,13 +66,15 @@ func printVerb(out io.Writer, v verb) {
 	}
 	if v.target != noTarget {
 		printEnvironment(out)
-		fmt.Fprint(out, "\nExit codes\n")
-		var rows [][2]string
-		for _, e := range exitMeanings {
+	}
+	fmt.Fprint(out, "\nExit codes\n")
+	var rows [][2]string
+	for _, e := range exitMeanings {
+		if e.code <= exitUsage || slices.Contains(v.exits, e.code) {
 			rows = append(rows, [2]string{fmt.Sprint(e.code), e.text})
 		}
-		printRows(out, rows)
 	}
+	printRows(out, rows)
 }
 
 func printEnvironment(out io.Writer) {

@@ -17,7 +17,7 @@ func listVerb() verb {
 		name: "list", short: "print the live locks once",
 		long: "The last line says what was looked at, so that an empty list can be believed.\n" +
 			"Exit 8 when not everything could be.",
-		target: needsTarget, flags: []string{string(groupLook), "json"}, run: runList,
+		target: needsTarget, flags: []string{string(groupLook), "json"}, exits: []int{exitIncomplete}, run: runList,
 	}
 }
 
