@@ -31,7 +31,7 @@ func machineName(v string) bool {
 		more = more || v[n] < 'A'
 		n++
 	}
-	return letters && more && n >= 3 && n <= 15 && (n == len(v) || strings.IndexByte(":/_|.@", v[n]) >= 0) && isPrintable(v)
+	return letters && more && upper(v[0]) && n >= 3 && n <= 15 && (n == len(v) || strings.IndexByte(":/_|.@", v[n]) >= 0) && isPrintable(v)
 }
 
 // hangfire: a string with a UUID that is the same for all locks of a process,
