@@ -104,6 +104,9 @@ func (e *engine) acquirePlain(a *actor, l *lockRecord, lease time.Duration) []fu
 			return Outcome{Code: Denied}, true
 		}
 		e.granted(a, l, a.token, "", lease)
+		if e.set[SwAcquire].Is("setnx-expire") {
+			return Outcome{Code: Bare}, false
+		}
 		return Outcome{Code: Granted}, false
 	}
 	parts := []func() (Outcome, bool){first}

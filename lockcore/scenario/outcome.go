@@ -13,6 +13,7 @@ type Code string
 // The codes. Who, Number, Left and Value of an Outcome say the rest.
 const (
 	Granted    Code = "granted"     // Number, where the lock gives one
+	Bare       Code = "bare"        // SETNX: taken, without an expiry yet
 	AtOnce     Code = "at-once"     // a mutex of the process let it in
 	Assumed    Code = "assumed"     // no answer, taken for a yes
 	HeldBy     Code = "held"        // Who, Number, Left
@@ -90,6 +91,8 @@ func (o Outcome) String() string {
 			return "held by " + who + ", no expiry"
 		}
 		return "held by " + who + ", " + tenths(o.Left)
+	case Bare:
+		return "granted, no expiry yet"
 	case Mine:
 		return "mine, " + tenths(o.Left) + " left"
 	case Other:

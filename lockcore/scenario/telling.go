@@ -116,7 +116,7 @@ func (w *Words) facts(r *Run, st Step, d Did) []string {
 	who := d.Sees.Who
 	if who == "" {
 		switch d.Sees.Code {
-		case Granted:
+		case Granted, Bare:
 			who = st.Actor
 		case OverNow:
 			who = lastHolder(st)
