@@ -165,3 +165,20 @@ func TestGoldenServerLost(t *testing.T) {
 		t.Error("a countdown went on without a server")
 	}
 }
+
+// While the first rows come in page by page the cursor stays at the top, where
+// the eye is, until the operator moves it.
+func TestCursorWaitsAtTheTop(t *testing.T) {
+	locks := someLocks()
+	page := func(l ...inspect.Lock) scanMsg {
+		return scanMsg{found: l, coverage: inspect.Coverage{Nodes: 1}, at: noon}
+	}
+	d := newDirect(80, 24).send(page(locks[0]), page(locks[1:]...))
+	if c := d.m.list.table.Cursor(); c != 0 {
+		t.Errorf("the cursor is on row %d", c)
+	}
+	d = newDirect(80, 24).send(page(locks[0], locks[7])).keys("down").send(page(locks[1:]...))
+	if r, _ := d.m.list.current(); r.lock.Key != locks[0].Key {
+		t.Errorf("the operator was on %s, the cursor is on %s", locks[0].Key, r.lock.Key)
+	}
+}

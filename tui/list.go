@@ -24,7 +24,8 @@ type list struct {
 	reverse   bool
 	wide      bool
 	table     table.State
-	height    int // lines for rows
+	moved     bool // the operator has moved the cursor
+	height    int  // lines for rows
 	// The widest key and holder, so that a wide screen wastes no room on them.
 	keyWidth, holderWidth int
 	frozen                time.Time
@@ -70,9 +71,6 @@ func (l list) sync(m root) list {
 	for _, r := range l.rows {
 		l.keyWidth = max(l.keyWidth, theme.Width(r.name()))
 		l.holderWidth = max(l.holderWidth, theme.Width(r.holderCell(m.theme.Glyph, 1<<10)))
-	}
-	if m.feed.scanned.IsZero() {
-		l.table = table.State{} // while the first rows come in, the cursor waits at the top
 	}
 	l.table = l.table.Sync(tableRows{l.rows, nil}, l.height)
 	return l
@@ -203,7 +201,7 @@ func (m root) listKey(id keymap.ID) (root, tea.Cmd) {
 	case keymap.OpenDetail, keymap.OpenRelease, keymap.Copy, keymap.CopyCommands:
 		return m.rowKey(id)
 	default:
-		l.table = moved(l.table, id, tableRows{l.rows, nil}, l.height)
+		l.table, l.moved = moved(l.table, id, tableRows{l.rows, nil}, l.height), true
 		return m, nil
 	}
 	m.list = m.list.sync(m)

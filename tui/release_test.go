@@ -143,7 +143,7 @@ func TestReleaseTellsWaiters(t *testing.T) {
 		b.pass(time.Second)
 		b.press("tab", "enter")
 		b.pass(300 * time.Millisecond)
-		b.want("RELEASED", "2 waiters told")
+		b.want("RELEASED", "; 2 wait")
 		b.press("enter")
 		b.pass(1100 * time.Millisecond)
 		if l := b.line("order:4711"); !strings.Contains(l, "+") {

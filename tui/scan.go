@@ -7,6 +7,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"fencepost/lockcore/inspect"
+	"fencepost/tui/table"
 )
 
 // scanState is a walk through the keyspace: running, or when the next begins.
@@ -70,6 +71,9 @@ func (m root) awaitPage() tea.Cmd {
 
 func (s scanMsg) apply(m root) (root, tea.Cmd) {
 	m.now = later(m.now, s.at)
+	if m.feed.scanned.IsZero() && !m.list.moved {
+		m.list.table = table.State{} // while the first rows come in, the cursor waits at the top
+	}
 	if s.coverage.Nodes > 0 {
 		m.feed.scan.now = s.coverage
 	}
