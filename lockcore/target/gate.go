@@ -15,7 +15,16 @@ import (
 
 // ErrReadOnly says that a command was not sent, because the target was opened
 // for reading only.
-var ErrReadOnly = errors.New("target: read-only: this command could change the server, so it was not sent")
+var ErrReadOnly error = readOnlyError{}
+
+type readOnlyError struct{}
+
+func (readOnlyError) Error() string {
+	return "target: read-only: this command could change the server, so it was not sent"
+}
+
+// NotSent tells whoever must know whether a command may have run.
+func (readOnlyError) NotSent() bool { return true }
 
 // readers are the commands that a read-only target lets through. An entry of
 // two words allows one subcommand. Whatever is not here is refused, so that a
