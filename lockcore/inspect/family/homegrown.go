@@ -166,6 +166,7 @@ func homegrownValue(f *Facts, r *Reading) {
 		}
 		if r.Kind == Semaphore {
 			h.Count = n
+			r.NoRelease = "a count names nobody: deleting it would free everybody's places"
 		}
 		if n <= 0 {
 			r.NoRow = true

@@ -32,7 +32,7 @@ func lint(f *Found, facts *Facts, r *Reading) []Warning {
 	if r.State == Lapsed && !r.Deadline.IsZero() && !slices.ContainsFunc(r.Warnings, func(w Warning) bool { return w.Code == DeadlinePassed }) {
 		add(DeadlinePassed, "its time is over: its own library would ignore it and let the next one in")
 	}
-	if r.Weak && r.State == Held && len(r.Holders) == 1 && r.Holders[0].ID == "" {
+	if r.Kind == Mutex && r.Weak && r.State == Held && len(r.Holders) == 1 && r.Holders[0].ID == "" {
 		add(ConstantValue, "every holder writes the same value, so none can tell its own lock from the next holder's when it releases")
 	}
 	if m := facts.Main; m.Type != None && !slices.Contains(f.Family.Types, m.Type) {
