@@ -22,7 +22,7 @@ var mayImport = map[string][]string{
 	"lockcore/doctor":         {"lockcore/wire"},
 	"lockcore/scenario":       {"lockcore/wire"},
 	"lockcore/labrun":         {"lockcore/wire"},
-	"lockcore/audit":          {"lockcore/wire"},
+	"lockcore/audit":          {"lockcore/wire", "lockcore/inspect", "lockcore/inspect/family"},
 	"lockcore/sandbox":        {"lockcore/wire"},
 	"tui": {
 		"keymap", "tui/table", "tui/theme", "lockcore/inspect", "lockcore/inspect/family", "lockcore/scenario",
