@@ -34,6 +34,7 @@ type bench struct {
 	cancel  context.CancelFunc
 	clip    []string
 	wire    *cable
+	faulty  bool // the test makes a fault
 }
 
 // cable stands between the client and the sandbox and can be pulled.
@@ -151,7 +152,9 @@ func start(t *testing.T, bo benchOptions) *bench {
 // end leaves the console and waits for everything that still runs.
 func (b *bench) end() {
 	b.program.Quit()
-	<-b.done
+	if err := <-b.done; err != nil && !b.faulty {
+		b.t.Errorf("the console ended with %v", err)
+	}
 	b.cancel()
 	_ = b.redis.Close()
 	b.sandbox.Close()

@@ -5,6 +5,8 @@ import (
 
 	osc52 "github.com/aymanbagabas/go-osc52/v2"
 	tea "github.com/charmbracelet/bubbletea"
+
+	"fencepost/lockcore/wire"
 )
 
 // copy asks the terminal to put a text on the user's clipboard (OSC 52): it
@@ -23,6 +25,16 @@ type copiedMsg struct {
 func (m root) copyText(what, text string) tea.Cmd {
 	send := m.clipboard
 	return func() tea.Msg { return copiedMsg{what, send(text)} }
+}
+
+// copyKey copies a row's key. A key that holds more than plain text is copied as
+// redis-cli takes it in quotes: pasted raw it could act in a shell.
+func (m root) copyKey(r *row) tea.Cmd {
+	key := string(r.lock.Key)
+	if r.lock.Key.String() != key {
+		key = wire.Word(key)
+	}
+	return m.copyText("the key "+r.lock.Key.String(), key)
 }
 
 func (c copiedMsg) apply(m root) (root, tea.Cmd) {

@@ -59,7 +59,7 @@ func (m root) detailKey(id keymap.ID) (root, tea.Cmd) {
 	case id == keymap.CopyCommands:
 		return m.copyCommands(r)
 	case id == keymap.Copy:
-		return m, m.copyText("the key "+r.lock.Key.String(), string(r.lock.Key))
+		return m, m.copyKey(r)
 	}
 	m.detail.top = scrolled(m.detail.top, id, len(m.detailLines()), m.bodyHeight())
 	return m, nil
@@ -171,7 +171,7 @@ func holderInFull(h family.Holder, now time.Time) string {
 		more = append(more, fmt.Sprintf("its own TTL %d ms", h.TTL))
 	}
 	if len(more) > 0 {
-		text += "\n" + strings.Join(more, ", ")
+		text += "\n" + strings.ReplaceAll(strings.Join(more, ", "), "\n", `\n`)
 	}
 	return text
 }

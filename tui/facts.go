@@ -3,6 +3,7 @@ package tui
 import (
 	"strings"
 
+	"fencepost/lockcore/wire"
 	"fencepost/tui/theme"
 )
 
@@ -18,7 +19,8 @@ const factIndent = 14
 
 // facts lays out names and values. Values are wrapped and never cut, because
 // what is cut may be what matters. Each line is painted for itself: Bubble Tea
-// draws lines anew one by one.
+// draws lines anew one by one. Whatever a value was made of, it is cleaned here
+// once more: nothing from a server may command the terminal.
 func (m root) facts(list ...fact) []string {
 	var lines []string
 	for _, f := range list {
@@ -27,7 +29,7 @@ func (m root) facts(list ...fact) []string {
 		}
 		lead := " " + m.theme.Label.Wrap(theme.Pad(f.name, factIndent-1))
 		for _, part := range strings.Split(f.value, "\n") {
-			for _, text := range theme.Wrap(part, m.width-factIndent-2) {
+			for _, text := range theme.Wrap(wire.Clean(part), m.width-factIndent-2) {
 				lines = append(lines, lead+f.paint.Wrap(text))
 				lead = strings.Repeat(" ", factIndent)
 			}

@@ -182,3 +182,30 @@ func TestCursorWaitsAtTheTop(t *testing.T) {
 		t.Errorf("the operator was on %s, the cursor is on %s", locks[0].Key, r.lock.Key)
 	}
 }
+
+// Whatever a family made of a server's data, nothing of it may command the
+// terminal (B33): not a host, a label, a note, a warning or a holder's id.
+func TestB33EveryFieldIsHarmless(t *testing.T) {
+	const evil = "\x1b]0;PWNED\x07\u202e\x9b2J\n\r"
+	l := someLocks()[0]
+	l.Fence, l.Label, l.Family, l.Note, l.Candidates = evil, evil, evil, evil, []string{evil}
+	l.Key, l.Resource, l.Node, l.Kind = evil, evil, evil, family.Kind(evil)
+	l.Holders[0].Host, l.Holders[0].Label, l.Holders[0].Mode, l.Holders[0].ID = evil, evil, evil, evil
+	l.Waiters = &family.Waiters{Count: 1, How: evil, IDs: []wire.Raw{evil}}
+	l.Warnings = []family.Warning{{Code: evil, Text: evil}}
+	d := newDirect(120, 40, func(o *Options) { o.Explain = func(string) string { return "explained" } }).found(l)
+	views := d.view() + d.keys("w").view() + d.keys("enter").view()
+	d.m.release = release{row: d.m.list.rows[0], stage: asking, seen: l, live: l, blocked: evil, lost: evil, news: evil}
+	views += d.m.open(atRelease).View()
+	d.m.release.stage = done
+	d.m.release.outcome = inspect.Outcome{Word: inspect.Changed, Now: []inspect.Lock{l}, Err: errors.New(evil)}
+	views += d.m.open(atRelease).View() + d.m.say(bad, evil).View()
+	if err := d.m.opts.Crash.Err(); err != nil || !strings.Contains(views, "PWNED") {
+		t.Fatalf("the screens could not be drawn: %v", err)
+	}
+	for _, r := range views {
+		if r != '\n' && !wire.Printable(r) {
+			t.Fatalf("the screen holds %q:\n%q", r, views)
+		}
+	}
+}

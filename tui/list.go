@@ -231,7 +231,7 @@ func (m root) rowKey(id keymap.ID) (root, tea.Cmd) {
 	case keymap.CopyCommands:
 		return m.copyCommands(r)
 	}
-	return m, m.copyText("the key "+r.lock.Key.String(), string(r.lock.Key))
+	return m, m.copyKey(r)
 }
 
 // moved moves a cursor.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"fencepost/lockcore/wire"
 	"fencepost/tui/table"
 	"fencepost/tui/theme"
 )
@@ -79,7 +80,7 @@ func (t tableRows) Row(i int, widths []int) []table.Cell {
 	if !r.gone.IsZero() || r.stale(now) {
 		paint = th.Muted
 	}
-	return []table.Cell{
+	cells := []table.Cell{
 		colKey:     {Text: r.name(), Paint: paint},
 		colHolder:  {Text: r.holderCell(th.Glyph, widths[colHolder]), Paint: t.holderPaint(r, now, paint)},
 		colKind:    {Text: kindWords(l.Kind, widths[colKind] < 9), Paint: paint},
@@ -91,6 +92,12 @@ func (t tableRows) Row(i int, widths []int) []table.Cell {
 		colTTL:     {Text: r.expiry(now), Paint: r.expiryPaint(th, now)},
 		colAge:     {Text: ageWords(r.age(now)), Paint: th.Muted},
 	}
+	for i := range cells {
+		if !cells[i].Ready {
+			cells[i].Text = wire.Clean(cells[i].Text) // whatever it was made of
+		}
+	}
+	return cells
 }
 
 // familyWords marks what is not certain.

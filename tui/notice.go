@@ -28,7 +28,7 @@ type notice struct {
 const noticeLife = 12 * time.Second
 
 func (m root) say(t tone, text string) root {
-	m.notice = notice{text: text, tone: t, at: m.now}
+	m.notice = notice{text: wire.Clean(text), tone: t, at: m.now}
 	return m
 }
 

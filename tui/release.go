@@ -23,6 +23,7 @@ type release struct {
 	// blocked says why the release is not offered, "" while it is. lost is the
 	// same for a server that does not answer, and passes.
 	blocked, lost string
+	news          string    // what changed between the list and the panel
 	drawn         time.Time // since when the question stands on the screen
 	hot           bool      // the focus is on Release, not on Cancel
 	armed         bool      // once armed, it stays so while the panel is open
@@ -115,6 +116,9 @@ func (l lookMsg) apply(m root) (root, tea.Cmd) {
 func (m root) review(l inspect.Lock) root {
 	p := &m.release
 	p.seen, p.live = l, l
+	if !sameHolders(&p.row.lock, &l) {
+		p.news = "It changed hands since the list showed it: " + p.row.lock.HolderWords() + " had it there."
+	}
 	plan, err := m.opts.Inspector.PlanRelease(l)
 	switch {
 	case m.server.ReadOnly != "":
@@ -198,7 +202,7 @@ func (m root) panelKey(id keymap.ID) (root, tea.Cmd) {
 	p := &m.release
 	switch {
 	case id == keymap.Copy:
-		return m, m.copyText("the key "+p.row.lock.Key.String(), string(p.row.lock.Key))
+		return m, m.copyKey(p.row)
 	case id == keymap.CopyCommands && len(p.plan.Steps) > 0:
 		return m, m.copyText("the commands", strings.Join(p.plan.Lines(), "\n"))
 	}

@@ -109,6 +109,23 @@ func TestChangedHandsBeforeTheScriptRuns(t *testing.T) {
 	})
 }
 
+// The list may be a second old, or frozen: the panel reads the lock first and
+// says what changed, and its plan is for what it shows.
+func TestPanelSaysWhatChangedSinceTheList(t *testing.T) {
+	run(t, empty(), func(b *bench) {
+		b.hold("order:1", redissonA, 50*time.Second)
+		b.pass(10 * time.Second)
+		b.press("p")
+		b.hold("order:1", redissonB, 50*time.Second)
+		b.press("u")
+		b.pass(time.Second)
+		b.want("changed hands since the list showed it", redissonA+" had it there", "holder       "+redissonB, ">[ Cancel ]")
+		b.press("tab", "enter")
+		b.pass(300 * time.Millisecond)
+		b.want("RELEASED", redissonB)
+	})
+}
+
 func TestGoneWhileThePanelIsOpen(t *testing.T) {
 	run(t, empty(), func(b *bench) {
 		panel(b)
@@ -237,6 +254,7 @@ func TestNoKeyCrashesAnyScreen(t *testing.T) {
 func TestFaults(t *testing.T) {
 	for name, msg := range map[string]tea.Msg{"update": faultMsg{where: "update"}, "command": faultMsg{where: "command"}, "batch": faultMsg{where: "batch"}} {
 		run(t, empty(), func(b *bench) {
+			b.faulty = true
 			b.program.Send(msg)
 			err := <-b.done
 			var crash *CrashError

@@ -8,6 +8,7 @@ import (
 	"fencepost/keymap"
 	"fencepost/lockcore/inspect"
 	"fencepost/lockcore/inspect/family"
+	"fencepost/lockcore/wire"
 	"fencepost/tui/theme"
 )
 
@@ -45,8 +46,10 @@ func (m root) releaseText() []string {
 		return []string{"", " " + m.theme.Strong.Wrap(p.row.name()), "", " " + m.theme.Warn.Wrap(p.blocked)}
 	}
 	lines := []string{" " + m.theme.Strong.Wrap("Release this lock by force?") + "  Nothing has been done yet."}
-	for _, l := range theme.Wrap(p.blocked+p.lost, m.width-4) {
-		lines = append(lines, " "+m.theme.Warn.Wrap(l))
+	for _, text := range []string{p.news, p.blocked, p.lost} {
+		for _, l := range theme.Wrap(wire.Clean(text), m.width-4) {
+			lines = append(lines, " "+m.theme.Warn.Wrap(l))
+		}
 	}
 	lines = append(lines, "")
 	lines = append(lines, m.facts(m.reviewFacts()...)...)
@@ -158,7 +161,7 @@ func (m root) evidence(r *row) string {
 func (m root) stepLines(plan inspect.Plan) []string {
 	var lines []string
 	for _, s := range plan.Steps {
-		for _, l := range theme.Wrap(s.Says, m.width-6) {
+		for _, l := range theme.Wrap(wire.Clean(s.Says), m.width-6) {
 			lines = append(lines, "   "+l)
 		}
 		for _, l := range theme.Wrap(s.Call.Brief(), m.width-8) {
@@ -173,7 +176,7 @@ func (m root) outcomeText() []string {
 	p := m.release
 	paint := map[tone]theme.Paint{fine: m.theme.Good, warn: m.theme.Warn, bad: m.theme.Danger}[outcomeTone(p.outcome.Word)]
 	lines := []string{"", " " + paint.Wrap(string(p.outcome.Word)), ""}
-	for _, l := range theme.Wrap(p.outcome.Detail(&p.plan), m.width-4) {
+	for _, l := range theme.Wrap(wire.Clean(p.outcome.Detail(&p.plan)), m.width-4) {
 		lines = append(lines, " "+l)
 	}
 	if p.outcome.Word == inspect.Released && p.outcome.NowErr == nil {
@@ -181,7 +184,7 @@ func (m root) outcomeText() []string {
 		if len(p.outcome.Now) > 0 && len(p.outcome.Now[0].Holders) > 0 {
 			now = "It was taken at once by " + p.outcome.Now[0].HolderWords() + "."
 		}
-		lines = append(lines, "", " "+now)
+		lines = append(lines, "", " "+wire.Clean(now))
 	}
 	return append(lines, "", m.theme.Muted.Wrap(" Enter goes back to the list, which shows who takes it next."))
 }

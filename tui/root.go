@@ -97,6 +97,7 @@ func (m root) handle(msg tea.Msg) (root, tea.Cmd) {
 	case tea.KeyMsg:
 		return m.typed(msg)
 	case tea.ResumeMsg:
+		m.feed.nextRefresh = m.now
 		return m.say(fine, "back again; what happened meanwhile was not seen"), nil
 	case applier:
 		return msg.apply(m)
