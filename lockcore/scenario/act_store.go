@@ -11,13 +11,11 @@ func (e *engine) actStore(a *actor, act Act) {
 	switch act.Verb {
 	case Read:
 		e.read(a)
-	case Write:
-		e.start(a, e.write(a, func() string { return strconv.FormatInt(act.Amount, 10) }), act)
-	case Take:
-		e.start(a, e.write(a, func() string {
-			n, _ := strconv.ParseInt(a.readVal, 10, 64) // a file's value that is no number counts as 0
-			return strconv.FormatInt(n-act.Amount, 10)
-		}), act)
+	case Write, Take:
+		value := func() string { return a.toWrite(act) }
+		if e.start(a, e.write(a, value), act); act.Begin && e.did.Sees.Code == Begun {
+			e.did.Sees.Value = value()
+		}
 	case Put:
 		e.put(a, strconv.FormatInt(act.Amount, 10))
 	case Mark:
@@ -36,6 +34,15 @@ func (e *engine) actStore(a *actor, act Act) {
 	case Floor:
 		e.readFloor(a)
 	}
+}
+
+// toWrite is the value that the actor works out.
+func (a *actor) toWrite(act Act) string {
+	if act.Verb == Write {
+		return strconv.FormatInt(act.Amount, 10)
+	}
+	n, _ := strconv.ParseInt(a.readVal, 10, 64) // a file's value that is no number counts as 0
+	return strconv.FormatInt(n-act.Amount, 10)
 }
 
 // read reads the resource. Where the guard is entered before the first read,

@@ -122,15 +122,15 @@ func (w *Words) facts(r *Run, st Step, d Did) []string {
 			who = lastHolder(st)
 		}
 	}
-	left := tenths(d.Sees.Left)
+	left := w.Seconds(d.Sees.Left)
 	switch {
 	case d.Sees.Code == Jumped:
-		left = fmt.Sprintf("%+d s", int64(d.Sees.Left/time.Second))
+		left = w.Say("seconds", "t", fmt.Sprintf("%+d", int64(d.Sees.Left/time.Second)))
 	case d.Sees.Left < 0:
 		left = w.Say("no-expiry")
 	}
 	return []string{"actor", st.Actor, "who", who, "number", d.Sees.Number, "mine", st.mine(), "left", left,
-		"lease", Seconds(r.Lease) + " s", "value", d.Sees.Value}
+		"lease", w.Say("seconds", "t", Seconds(r.Lease)), "value", d.Sees.Value}
 }
 
 // mine is the number with which the actor came.

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/BurntSushi/toml"
 )
@@ -28,6 +30,7 @@ type Words struct {
 type wordFile struct {
 	UI     map[string]string    `toml:"ui"`
 	Rule   map[string]string    `toml:"rule"`
+	Class  map[string]string    `toml:"class"`
 	Does   map[string]string    `toml:"does"`
 	Says   map[string]string    `toml:"says"`
 	Store  map[string]string    `toml:"store"`
@@ -82,7 +85,7 @@ func Speak(lang string) (*Words, error) {
 		return nil, fmt.Errorf("scenario: words/%s.toml: nothing is called %s", lang, extra[0])
 	}
 	w := &Words{Lang: lang, texts: make(map[string]Text), tables: map[string]map[string]string{
-		"ui": f.UI, "rule": f.Rule, "does": f.Does, "says": f.Says, "store": f.Store, "thinks": f.Thinks, "tell": f.Tell,
+		"ui": f.UI, "rule": f.Rule, "class": f.Class, "does": f.Does, "says": f.Says, "store": f.Store, "thinks": f.Thinks, "tell": f.Tell,
 	}}
 	for name, s := range f.Story {
 		w.texts[name] = s.text()
@@ -120,6 +123,14 @@ func (w *Words) Say(key string, pairs ...string) string { return w.say("ui", key
 
 // Rule is a rule's name for people.
 func (w *Words) Rule(r Rule) string { return w.say("rule", string(r)) }
+
+// Class is a class of rules for people.
+func (w *Words) Class(c Class) string { return w.say("class", string(c)) }
+
+// Seconds is a length of time for people, to a tenth of a second.
+func (w *Words) Seconds(d time.Duration) string {
+	return w.Say("seconds", "t", strconv.FormatFloat(d.Seconds(), 'f', 1, 64))
+}
 
 // Thinks is a belief for people.
 func (w *Words) Thinks(b Belief) string { return w.say("thinks", string(b)) }

@@ -44,6 +44,7 @@ type options struct {
 	listen                string
 
 	json bool
+	lab  labOptions
 }
 
 // flag is one line of the table.
@@ -65,7 +66,7 @@ func defaults() options {
 // flags is the table. A flag means the same for every verb that takes it.
 func flags() []flag {
 	var all []flag
-	for _, part := range [][]flag{targetFlags(), lookFlags(), actFlags(), generalFlags()} {
+	for _, part := range [][]flag{targetFlags(), lookFlags(), actFlags(), labFlags(), generalFlags()} {
 		all = append(all, part...)
 	}
 	return all

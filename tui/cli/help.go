@@ -59,7 +59,7 @@ func printVerb(out io.Writer, v verb) {
 		group group
 		title string
 	}{
-		{groupLook, "Which locks"}, {groupAct, "What to do"}, {groupOutput, "Output"},
+		{groupLook, "Which locks"}, {groupAct, "What to do"}, {groupLab, "How to play it"}, {groupOutput, "Output"},
 		{groupTarget, "The server, named as in redis-cli"}, {groupGeneral, "Always"},
 	} {
 		printGroup(out, g.title, filter(func(f flag) bool { return f.group == g.group && v.takes(f) }))
