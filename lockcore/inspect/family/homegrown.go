@@ -50,7 +50,7 @@ func homegrownMatch(s *Sample) []Claim {
 	if n.hint == lockish {
 		return homegrownNamed(s, n)
 	}
-	if c := homegrownMatchWriter(s, n); c != nil {
+	if c := homegrownMatchWriter(s); c != nil {
 		return c
 	}
 	if n.hint == neutral && busyName(s.Key) {

@@ -189,7 +189,7 @@ func homegrownMatchCounter(s *Sample) []Claim {
 }
 
 // homegrownMatchWriter claims the writer's key of such a pair.
-func homegrownMatchWriter(s *Sample, n name) []Claim {
+func homegrownMatchWriter(s *Sample) []Claim {
 	if _, readers, ok := rwSibling(s.Key); !ok || readers || !short(s) {
 		return nil
 	}

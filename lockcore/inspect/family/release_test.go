@@ -140,7 +140,7 @@ func run(t testing.TB, s *redistest.Server, steps []Step) []wire.ReleaseReply {
 func held(rows []row, key, field string) []string {
 	var out []string
 	for _, r := range rows {
-		if r.Key != key || r.Found.Field != field || r.State == Free {
+		if r.Key != key || r.Field != field || r.State == Free {
 			continue
 		}
 		for _, h := range r.Holders {
@@ -194,7 +194,7 @@ func TestReleaseOfEveryCapture(t *testing.T) {
 			}
 			after := look(t, s)
 			now := newWorld(after, time.UnixMilli(c.CapturedAtMS))
-			if left := held(now.rows(after), r.Key, r.Found.Field); len(left) > 0 {
+			if left := held(now.rows(after), r.Key, r.Field); len(left) > 0 {
 				t.Errorf("still held by %q after %s", left, steps[0].Call.Brief())
 			}
 			keepFence(t, r, w, now)

@@ -31,8 +31,8 @@ const (
 func symfonySemaphoreMatch(s *Sample) []Claim {
 	base, times := strings.CutSuffix(s.Key, symfonyTime)
 	if !times {
-		weight := false
-		if base, weight = strings.CutSuffix(s.Key, symfonyWeight); !weight {
+		var weights bool
+		if base, weights = strings.CutSuffix(s.Key, symfonyWeight); !weights {
 			return nil
 		}
 	}

@@ -17,13 +17,55 @@ func TestReleaseWakesAsTheLibraryWould(t *testing.T) {
 	s := redistest.Start(t)
 	ear := s.Listen()
 	now := time.Now().UnixMilli()
+	for name, c := range wakings(now) {
+		t.Run(name, func(t *testing.T) {
+			restore(s, c.keys)
+			ear.Heard()
+			w := newWorld(c.keys, time.UnixMilli(now))
+			rows := w.rows(c.keys)
+			if len(rows) != 1 {
+				t.Fatalf("%d rows", len(rows))
+			}
+			r := &rows[0]
+			target := &Target{Facts: r.facts, Reading: r.Reading, Holders: r.Holders}
+			if c.only != "" {
+				target.Holders = slices.DeleteFunc(slices.Clone(r.Holders), func(h Holder) bool { return string(h.ID) != c.only })
+			}
+			for _, reply := range run(t, s, r.Found.Family.Release(target)) {
+				if reply.Status != wire.ReleaseDone || reply.Err != "" {
+					t.Fatalf("answered %+v", reply)
+				}
+			}
+			if heard := ear.Heard(); !slices.Equal(heard, c.want) {
+				t.Errorf("heard %v, not %v", heard, c.want)
+			}
+			var left []string
+			for _, k := range look(t, s) {
+				left = append(left, k.Key)
+			}
+			if !slices.Equal(left, c.left) {
+				t.Errorf("left are %q, not %q", left, c.left)
+			}
+		})
+	}
+}
+
+// decimal is a number as a value has it.
+func decimal(n int64) string { return strconv.FormatInt(n, 10) }
+
+// waking is a world, the holder to remove ("" for all), and what that is to
+// say on which channel and leave of the keys.
+type waking struct {
+	keys []*Sample
+	only string // the holder to remove; "" all
+	want []redistest.Message
+	left []string // keys that must still be there, and no others
+}
+
+// wakings are looked at when the server's clock says now, in milliseconds.
+func wakings(now int64) map[string]waking {
 	at := func(after int64) string { return decimal(now + after) }
-	for name, c := range map[string]struct {
-		keys []*Sample
-		only string // the holder to remove; "" all
-		want []redistest.Message
-		left []string // keys that must still be there, and no others
-	}{
+	return map[string]waking{
 		"redisson lock": {
 			keys: []*Sample{coll("job", Hash, 30000, idA+":38", "1"), text("redisson_lock_token:{job}", "7", NoTTL)},
 			want: []redistest.Message{{Channel: "redisson_lock__channel:{job}", Payload: "0"}},
@@ -122,38 +164,5 @@ func TestReleaseWakesAsTheLibraryWould(t *testing.T) {
 			only: "p1",
 			left: []string{"app:jobs:a:lock", "app:jobs:a:lock_info"},
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			restore(s, c.keys)
-			ear.Heard()
-			w := newWorld(c.keys, time.UnixMilli(now))
-			rows := w.rows(c.keys)
-			if len(rows) != 1 {
-				t.Fatalf("%d rows", len(rows))
-			}
-			r := &rows[0]
-			target := &Target{Facts: r.facts, Reading: r.Reading, Holders: r.Holders}
-			if c.only != "" {
-				target.Holders = slices.DeleteFunc(slices.Clone(r.Holders), func(h Holder) bool { return string(h.ID) != c.only })
-			}
-			for _, reply := range run(t, s, r.Found.Family.Release(target)) {
-				if reply.Status != wire.ReleaseDone || reply.Err != "" {
-					t.Fatalf("answered %+v", reply)
-				}
-			}
-			if heard := ear.Heard(); !slices.Equal(heard, c.want) {
-				t.Errorf("heard %v, not %v", heard, c.want)
-			}
-			var left []string
-			for _, k := range look(t, s) {
-				left = append(left, k.Key)
-			}
-			if !slices.Equal(left, c.left) {
-				t.Errorf("left are %q, not %q", left, c.left)
-			}
-		})
 	}
 }
-
-// decimal is a number as a value has it.
-func decimal(n int64) string { return strconv.FormatInt(n, 10) }
