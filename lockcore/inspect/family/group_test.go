@@ -106,3 +106,22 @@ func TestEveryFamilyIsComplete(t *testing.T) {
 		}
 	}
 }
+
+// TestUnknownWarnsForEachCandidate: one of them puts the lock back.
+func TestUnknownWarnsForEachCandidate(t *testing.T) {
+	s := text("pay-lock", idA, 30000)
+	rows := newWorld([]*Sample{s}, moment).rows([]*Sample{s})
+	if len(rows) != 1 || rows[0].Reading.Family != "unknown" || !strings.Contains(rows[0].Note, "if it is aioredlock") {
+		t.Errorf("%s notes %q", rows[0].Reading.Family, rows[0].Note)
+	}
+}
+
+// TestPartOfManyHolders: a lock with more readers than were read says so.
+func TestPartOfManyHolders(t *testing.T) {
+	s := coll("cfg", ZSet, 30000, b32, ms(9000))
+	s.Len, s.Whole = 900, false
+	rows := newWorld([]*Sample{s}, moment).rows([]*Sample{s})
+	if len(rows) != 1 || len(rows[0].Warnings) != 1 || rows[0].Warnings[0].Code != NotAllRead {
+		t.Errorf("rows %+v", rows)
+	}
+}

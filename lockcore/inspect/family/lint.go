@@ -22,6 +22,7 @@ const (
 	FenceBackwards = "fence-backwards"
 	Overdue        = "waiter-overdue"
 	Partial        = "partial"
+	NotAllRead     = "not-all-read"
 )
 
 // lint returns the warnings that any lock may deserve.
@@ -37,6 +38,9 @@ func lint(f *Found, facts *Facts, r *Reading) []Warning {
 	}
 	if m := facts.Main; m.Type != None && !slices.Contains(f.Family.Types, m.Type) {
 		add(WrongType, "the key is "+article(m.Type)+", which "+f.Family.Label+" does not use here: its calls will fail")
+	}
+	if m := facts.Main; !m.Whole && m.Type != None && m.Type != String && f.Field == "" && len(r.Holders) > 0 {
+		add(NotAllRead, "the key has "+strconv.FormatInt(m.Len, 10)+" entries, of which "+strconv.Itoa(len(m.Pairs))+" were read: there are more holders than are shown")
 	}
 	if len(f.Rivals) > 0 {
 		add(SharedName, "keys of another library belong to a lock of this name too: "+strings.Join(f.Rivals, ", "))

@@ -3,6 +3,7 @@ package family
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"fencepost/lockcore/wire"
@@ -75,10 +76,29 @@ func (f *Found) complete(facts *Facts, r *Reading) {
 		h.Label = wire.Clean(firstBytes(h.Label, longestNote))
 		h.Host = wire.Clean(firstBytes(h.Host, longestNote))
 	}
+	if r.Family == unknown().ID && r.Note == "" {
+		r.Note = notes(r.Candidates, facts)
+	}
 	r.Warnings = append(r.Warnings, lint(f, facts, r)...)
 	for i := range r.Warnings {
 		r.Warnings[i].Text = wire.Clean(r.Warnings[i].Text)
 	}
+}
+
+// notes says what would follow a release for each candidate that has something
+// to say: whichever it is, the operator should know.
+func notes(candidates []string, facts *Facts) string {
+	var out []string
+	for _, id := range candidates {
+		f := ByID(id)
+		if f == nil || !slices.Contains(f.Types, facts.Main.Type) {
+			continue
+		}
+		if r := f.Decode(facts); !r.NoRow && r.Note != "" {
+			out = append(out, "if it is "+f.Label+": "+r.Note)
+		}
+	}
+	return strings.Join(out, ". ")
 }
 
 // TTL is what is left of the lock by its key, in milliseconds; false where no
