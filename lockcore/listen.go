@@ -2,7 +2,6 @@ package lockcore
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"sync"
 	"time"
@@ -25,12 +24,17 @@ const askAgain = 30 * time.Second
 type listener struct {
 	rdb redis.UniversalClient
 	cfg *config
+	// over is a context that has ended. go-redis makes a broken connection anew
+	// by itself, inside a lock that everybody else then waits for; with this one
+	// it does not, and the connection is made here, while nobody waits.
+	over context.Context
 
 	mu      sync.Mutex
-	pubsub  *redis.PubSub // nil: not connected
 	topics  map[string]*topic
-	asked   map[string]bool // channels that the connection was told to hear
-	syncing bool            // a goroutine makes subscriptions what topics want
+	running bool            // a goroutine connects and listens
+	pubsub  *redis.PubSub   // the connection that it listens on; nil: none
+	asked   map[string]bool // channels that this connection was told to hear
+	writing bool            // a goroutine tells it what else to hear
 	sweeper *time.Timer
 	refused time.Time // when the server said that it allows none
 }
@@ -95,6 +99,9 @@ func (b *mailbox) put(message string) {
 
 func (e *listener) init(rdb redis.UniversalClient, cfg *config) {
 	e.rdb, e.cfg, e.topics = rdb, cfg, map[string]*topic{}
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	e.over = over
 }
 
 // join has the box told of a lock's releases, and of the moment from which
@@ -108,9 +115,7 @@ func (e *listener) join(n *names, box *mailbox) {
 		e.topics[n.channel] = t
 	}
 	t.boxes[box] = true
-	if len(e.missing()) > 0 {
-		e.sync()
-	}
+	e.act()
 }
 
 // leave ends that.
@@ -144,114 +149,24 @@ func (e *listener) sweep() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.sweeper = nil
-	next := time.Duration(-1)
-	for _, t := range e.topics {
+	var next time.Duration
+	for channel, t := range e.topics {
 		if len(t.boxes) > 0 {
 			continue
 		}
 		if left := linger - time.Since(t.empty); left > 0 {
 			next = max(next, left)
-		} else {
-			delete(e.topics, t.names.channel)
+			continue
+		}
+		delete(e.topics, channel)
+		if t.live {
 			e.cfg.observe(Event{Kind: EventUnsubscribed, Name: t.names.name})
-			e.sync()
 		}
 	}
 	if next > 0 {
 		e.sweeper = time.AfterFunc(next, e.sweep)
 	}
-}
-
-// sync has subscriptions made what topics want, in the background: to
-// subscribe may dial. mu is held.
-func (e *listener) sync() {
-	if !e.syncing {
-		e.syncing = true
-		go e.run()
-	}
-}
-
-// run subscribes and unsubscribes until nothing is left to do.
-func (e *listener) run() {
-	ctx := context.Background()
-	for {
-		e.mu.Lock()
-		pubsub, add, drop := e.pubsub, e.missing(), e.surplus()
-		if len(e.topics) == 0 || len(add)+len(drop) == 0 {
-			e.syncing = false
-			if len(e.topics) == 0 {
-				e.pubsub, e.asked = nil, nil
-			}
-			e.mu.Unlock()
-			if len(e.topics) == 0 && pubsub != nil {
-				_ = pubsub.Close() // nobody listens any more
-			}
-			return
-		}
-		fresh := pubsub == nil
-		if fresh {
-			pubsub = e.rdb.Subscribe(ctx)
-			e.pubsub, e.asked = pubsub, map[string]bool{}
-		}
-		for _, channel := range add {
-			e.asked[channel] = true
-		}
-		for _, channel := range drop {
-			delete(e.asked, channel)
-		}
-		e.mu.Unlock()
-		// Errors: the connection broke. go-redis subscribes to all of it again
-		// when receive makes the next one.
-		if len(add) > 0 {
-			_ = pubsub.Subscribe(ctx, add...)
-		}
-		if len(drop) > 0 {
-			_ = pubsub.Unsubscribe(ctx, drop...)
-		}
-		if fresh {
-			go e.receive(pubsub)
-		}
-	}
-}
-
-// missing are the channels to subscribe to. mu is held.
-func (e *listener) missing() (channels []string) {
-	if time.Since(e.refused) <= askAgain {
-		return nil
-	}
-	for channel := range e.topics {
-		if !e.asked[channel] {
-			channels = append(channels, channel)
-		}
-	}
-	return channels
-}
-
-// surplus are the channels that nobody wants any more. mu is held.
-func (e *listener) surplus() (channels []string) {
-	for channel := range e.asked {
-		if e.topics[channel] == nil {
-			channels = append(channels, channel)
-		}
-	}
-	return channels
-}
-
-// receive passes on what one connection hears, until it is closed.
-func (e *listener) receive(pubsub *redis.PubSub) {
-	for failed := 0; ; {
-		msg, err := pubsub.Receive(context.Background())
-		if err == nil {
-			failed = 0
-			e.hear(msg)
-			continue
-		}
-		if !e.deaf(pubsub, err, failed == 0) {
-			return
-		}
-		time.Sleep(backoff(10*time.Millisecond, failed, time.Second))
-		failed++
-	}
+	e.act()
 }
 
 // hear passes a message on. A confirmed subscription, also one after the
@@ -279,36 +194,4 @@ func (t *topic) tell(message string) {
 	for box := range t.boxes {
 		box.put(message)
 	}
-}
-
-// deaf notes that nothing is heard for now; the waiters go by the lock's TTL,
-// or poll. It returns whether the connection is still wanted.
-func (e *listener) deaf(pubsub *redis.PubSub, err error, first bool) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.pubsub != pubsub || errors.Is(err, redis.ErrClosed) {
-		return false
-	}
-	var refusal redis.Error
-	refused := errors.As(err, &refusal) && !passing(err)
-	for channel, t := range e.topics {
-		if refused && t.live {
-			continue
-		}
-		t.live = false
-		t.tell(wire.MessageFree)
-		if refused {
-			delete(e.asked, channel)
-		}
-	}
-	if refused {
-		e.refused = time.Now()
-	}
-	switch {
-	case refused:
-		e.cfg.observe(Event{Kind: EventNoSubscription, Err: err})
-	case first:
-		e.cfg.observe(Event{Kind: EventSubscribeLost, Err: err})
-	}
-	return true
 }

@@ -23,7 +23,8 @@ func virtual(t *testing.T, test func(t *testing.T, w *world)) {
 	synctest.Test(t, func(t *testing.T) {
 		m := miniredis.NewMiniRedis()
 		m.ClockTTL(true)
-		w := &world{t: t, m: m, changed: make(chan struct{})}
+		w := &world{t: t, m: m}
+		w.network = w.another()
 		defer func() { // also after a Fatal
 			w.end()
 			for _, c := range w.clients {
@@ -35,30 +36,48 @@ func virtual(t *testing.T, test func(t *testing.T, w *world)) {
 	})
 }
 
-// world is one server, its clients, and the network between them.
+// world is one server, its clients, and the networks between them.
 type world struct {
-	t       *testing.T
-	m       *miniredis.Miniredis
-	clients []*redis.Client
-	lockers []*Locker
+	t *testing.T
+	m *miniredis.Miniredis
+	*network
+	networks []*network
+	clients  []*redis.Client
+	lockers  []*Locker
+}
 
+// network is between some clients and the server, with faults of its own.
+type network struct {
+	w       *world
 	mu      sync.Mutex
 	faults  virtualFaults
 	changed chan struct{} // closed and replaced with every change
 	log     []string      // the commands that were sent, lower case
 }
 
+// another is a network beside the world's first one.
+func (w *world) another() *network {
+	n := &network{w: w, changed: make(chan struct{})}
+	w.networks = append(w.networks, n)
+	return n
+}
+
 type virtualFaults struct {
-	requestDelay, replyDelay   time.Duration
-	holdRequests, holdReplies  bool
-	cut                        int // replies that break their connection instead
-	dropRequests, onlyPipeline bool
+	requestDelay, replyDelay  time.Duration
+	holdRequests, holdReplies bool
+	cut                       int // replies that break their connection instead
 }
 
 // client is a client of the world's server with go-redis's own settings.
-func (w *world) client() *redis.Client {
+func (n *network) client() *redis.Client {
+	w := n.w
 	c := redis.NewClient(&redis.Options{
-		Dialer:   func(context.Context, string, string) (net.Conn, error) { return w.dial() },
+		Dialer: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			return n.dial()
+		},
 		Addr:     "127.0.0.1:1", // a name would be looked up, outside of virtual time
 		PoolSize: 100, DisableIdentity: true,
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
@@ -67,9 +86,10 @@ func (w *world) client() *redis.Client {
 	return c
 }
 
-func (w *world) locker(opts ...Option) *Locker {
+func (n *network) locker(opts ...Option) *Locker {
+	w := n.w
 	w.t.Helper()
-	l, err := New(w.client(), opts...)
+	l, err := New(n.client(), opts...)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -80,7 +100,9 @@ func (w *world) locker(opts ...Option) *Locker {
 // end lets everything come to rest: leases that the test left expire, and with
 // them whatever runs for them. A goroutine that is left then fails the test.
 func (w *world) end() {
-	w.heal()
+	for _, n := range w.networks {
+		n.heal()
+	}
 	longest := time.Minute
 	for _, l := range w.lockers {
 		l.sched.mu.Lock()
@@ -93,33 +115,6 @@ func (w *world) end() {
 	time.Sleep(longest)
 }
 
-func (w *world) set(change func(*virtualFaults)) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	change(&w.faults)
-	close(w.changed)
-	w.changed = make(chan struct{})
-}
-
-func (w *world) heal() { w.set(func(f *virtualFaults) { *f = virtualFaults{} }) }
-
-// blackHole lets nothing through, in either direction.
-func (w *world) blackHole() {
-	w.set(func(f *virtualFaults) { f.holdRequests, f.holdReplies = true, true })
-}
-
-// sent is how many scripts were sent since the start.
-func (w *world) sent(names ...string) (n int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, c := range w.log {
-		if len(names) == 0 && strings.HasPrefix(c, "eval") || slices.Contains(names, c) {
-			n++
-		}
-	}
-	return n
-}
-
 // get is a key's value on the server, "" when it is missing.
 func (w *world) get(key string) string {
 	v, err := w.m.Get(key)
@@ -129,9 +124,36 @@ func (w *world) get(key string) string {
 	return v
 }
 
+func (n *network) set(change func(*virtualFaults)) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	change(&n.faults)
+	close(n.changed)
+	n.changed = make(chan struct{})
+}
+
+func (n *network) heal() { n.set(func(f *virtualFaults) { *f = virtualFaults{} }) }
+
+// blackHole lets nothing through, in either direction.
+func (n *network) blackHole() {
+	n.set(func(f *virtualFaults) { f.holdRequests, f.holdReplies = true, true })
+}
+
+// sent is how many scripts were sent since the start.
+func (n *network) sent(names ...string) (count int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, c := range n.log {
+		if len(names) == 0 && strings.HasPrefix(c, "eval") || slices.Contains(names, c) {
+			count++
+		}
+	}
+	return count
+}
+
 // dial connects through the faults.
-func (w *world) dial() (net.Conn, error) {
-	server, err := w.m.Dial()
+func (n *network) dial() (net.Conn, error) {
+	server, err := n.w.m.Dial()
 	if err != nil {
 		return nil, err
 	}
@@ -144,8 +166,8 @@ func (w *world) dial() (net.Conn, error) {
 		defer shut()
 		for chunk := range requests {
 			at := time.Now()
-			w.note(chunk)
-			if !w.pass(at, func(f virtualFaults) (time.Duration, bool) { return f.requestDelay, f.holdRequests }) {
+			n.note(chunk)
+			if !n.pass(at, func(f virtualFaults) (time.Duration, bool) { return f.requestDelay, f.holdRequests }) {
 				return
 			}
 			if _, err := server.Write(chunk); err != nil {
@@ -157,7 +179,7 @@ func (w *world) dial() (net.Conn, error) {
 		defer shut()
 		for chunk := range replies {
 			at := time.Now()
-			if w.cutNow(chunk) || !w.pass(at, func(f virtualFaults) (time.Duration, bool) { return f.replyDelay, f.holdReplies }) {
+			if n.cutNow(chunk) || !n.pass(at, func(f virtualFaults) (time.Duration, bool) { return f.replyDelay, f.holdReplies }) {
 				return
 			}
 			if _, err := relay.Write(chunk); err != nil {
@@ -172,21 +194,21 @@ func read(c net.Conn, to chan []byte) {
 	defer close(to)
 	buf := make([]byte, 1<<16)
 	for {
-		n, err := c.Read(buf)
+		k, err := c.Read(buf)
 		if err != nil {
 			return
 		}
-		to <- bytes.Clone(buf[:n])
+		to <- bytes.Clone(buf[:k])
 	}
 }
 
 // pass waits as long as the faults say.
-func (w *world) pass(at time.Time, of func(virtualFaults) (time.Duration, bool)) bool {
+func (n *network) pass(at time.Time, of func(virtualFaults) (time.Duration, bool)) bool {
 	for {
-		w.mu.Lock()
-		delay, held := of(w.faults)
-		changed := w.changed
-		w.mu.Unlock()
+		n.mu.Lock()
+		delay, held := of(n.faults)
+		changed := n.changed
+		n.mu.Unlock()
 		if held {
 			<-changed
 			continue
@@ -203,23 +225,23 @@ func (w *world) pass(at time.Time, of func(virtualFaults) (time.Duration, bool))
 }
 
 // note logs the names of the commands in a chunk of requests.
-func (w *world) note(chunk []byte) {
+func (n *network) note(chunk []byte) {
 	lines := strings.Split(string(chunk), "\r\n")
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	for i := 0; i+2 < len(lines); i++ {
 		if strings.HasPrefix(lines[i], "*") && strings.HasPrefix(lines[i+1], "$") {
-			w.log = append(w.log, strings.ToLower(lines[i+2]))
+			n.log = append(n.log, strings.ToLower(lines[i+2]))
 		}
 	}
 }
 
-func (w *world) cutNow(reply []byte) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.faults.cut == 0 || bytes.HasPrefix(reply, []byte("-NOSCRIPT")) || bytes.HasPrefix(reply, []byte("%")) {
+func (n *network) cutNow(reply []byte) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.faults.cut == 0 || bytes.HasPrefix(reply, []byte("-NOSCRIPT")) || bytes.HasPrefix(reply, []byte("%")) {
 		return false // the handshake, and what did not run
 	}
-	w.faults.cut--
+	n.faults.cut--
 	return true
 }
