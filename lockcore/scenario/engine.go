@@ -183,6 +183,7 @@ func (e *engine) play(it item) error {
 	}
 	e.lastN = it.line.N
 	e.begin(it.line.N, it.line.Actor)
+	e.step.Forked = it.line.Forked
 	for _, act := range it.line.Acts {
 		if e.err == nil {
 			e.act(a, act)

@@ -16,6 +16,8 @@ type Line struct {
 	Actor string          // "-" is the server, "N" the network
 	Acts  []Act
 	Text  string // as it stands in the file
+	// Forked: somebody at the lab did it, the story did not.
+	Forked bool
 }
 
 // Act is one thing that an actor does.

@@ -121,6 +121,9 @@ func (w *World) Actors() []string {
 		}
 	}
 	for _, l := range w.Lines {
+		if l.Forked && l.Actor == serverActor {
+			continue
+		}
 		add(l.Actor)
 		for _, a := range l.Acts {
 			if a.Verb == Hand {
