@@ -53,7 +53,7 @@ func homegrownMatch(s *Sample) []Claim {
 	if c := homegrownMatchWriter(s); c != nil {
 		return c
 	}
-	if n.hint == neutral && busyName(s.Key) {
+	if n.hint == neutral && s.PTTL > 0 && s.PTTL <= day && busyName(s.Key) {
 		return homegrownBusy(s)
 	}
 	return nil
@@ -103,11 +103,9 @@ func handMade(c Confidence, why string) Claim {
 	return Claim{Confidence: c, Candidates: []string{"home-grown"}, Why: why}
 }
 
-// homegrownBusy judges a string whose name says that something is under way.
+// homegrownBusy judges a string that expires and whose name says that something
+// is under way.
 func homegrownBusy(s *Sample) []Claim {
-	if s.PTTL <= 0 || s.PTTL > day {
-		return nil
-	}
 	switch class := classOf(s); class {
 	case classFlag, classHostPID, classToken, classText, classCount, classNumber:
 		return []Claim{handMade(Possible, "the name says that something is under way, the value is "+string(class))}
