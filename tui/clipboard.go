@@ -37,7 +37,7 @@ func (m root) copyKey(r *row) tea.Cmd {
 	return m.copyText("the key "+r.lock.Key.String(), key)
 }
 
-func (c copiedMsg) apply(m root) (root, tea.Cmd) {
+func (c copiedMsg) apply(m root) (root, tea.Cmd) { //nolint:unparam // an applier may ask for a command, this one does not
 	if c.err != nil {
 		return m.say(bad, "not copied: "+c.err.Error()), nil
 	}

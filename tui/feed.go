@@ -132,7 +132,7 @@ func (r refreshMsg) failed(err error) refreshMsg {
 	return r
 }
 
-func (r refreshMsg) apply(m root) (root, tea.Cmd) {
+func (r refreshMsg) apply(m root) (root, tea.Cmd) { //nolint:unparam // an applier may ask for a command, this one does not
 	if r.question != m.feed.pending {
 		return m, nil
 	}

@@ -3,6 +3,7 @@ package tui
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -176,7 +177,7 @@ func (m root) coverageWords() []string {
 	if c.Depth == inspect.ByName {
 		parts[0] = thousands(c.Scanned) + " keys, looked at by name"
 	}
-	if len(c.Match) > 0 && !(len(c.Match) == 1 && c.Match[0] == "*") {
+	if len(c.Match) > 0 && !slices.Equal(c.Match, []string{"*"}) {
 		parts = append(parts, "only "+strings.Join(c.Match, " "))
 	}
 	if len(c.DBs) > 0 {

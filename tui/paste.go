@@ -53,10 +53,10 @@ func (f *pasteFilter) filter(p []byte) int {
 		if f.inside {
 			next = pasteEnd
 		}
-		switch {
-		case b == next[f.matched]:
+		switch b {
+		case next[f.matched]:
 			f.matched++
-		case b == next[0]:
+		case next[0]:
 			f.matched = 1
 		default:
 			f.matched = 0

@@ -84,7 +84,7 @@ func (m root) look() (root, tea.Cmd) {
 	}
 }
 
-func (l lookMsg) apply(m root) (root, tea.Cmd) {
+func (l lookMsg) apply(m root) (root, tea.Cmd) { //nolint:unparam // an applier may ask for a command, this one does not
 	p := &m.release
 	if l.question != p.question || p.stage > asking {
 		return m, nil
@@ -222,10 +222,10 @@ func (m root) again() (root, tea.Cmd) {
 // leaveRelease closes the panel and says on the list what came of it.
 func (m root) leaveRelease() root {
 	p := m.release
-	switch {
-	case p.stage == done:
+	switch p.stage {
+	case done:
 		m = m.say(outcomeTone(p.outcome.Word), string(p.outcome.Word)+" "+p.outcome.Detail(&p.plan))
-	case p.stage == asking:
+	case asking:
 		m = m.say(fine, "nothing was changed")
 	}
 	m.release.question++ // late answers are dropped

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"runtime/debug"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -82,8 +83,12 @@ func (m root) Init() tea.Cmd { return m.opts.Crash.guard(tickNow) }
 // v1: a panic here is caught, because Bubble Tea would print its value, which
 // may hold a secret, and no file would keep the trace.
 func (m root) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
-	next = m
-	defer m.opts.Crash.catch()
+	defer func() {
+		if v := recover(); v != nil {
+			m.opts.Crash.Report(v, debug.Stack())
+			next, cmd = m, nil
+		}
+	}()
 	out, cmd := m.handle(msg)
 	return out, m.opts.Crash.guard(cmd)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed"
 	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -87,6 +86,16 @@ func (a *actor) do(args ...string) (any, error) {
 		return nil, errors.New(wire.Clean(e.Error()))
 	}
 	return reply, nil
+}
+
+// all sends commands in turn until one fails.
+func (a *actor) all(commands ...[]string) bool {
+	for _, c := range commands {
+		if _, err := a.do(c...); err != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // run sends a script and returns its reply.
@@ -230,8 +239,6 @@ func (a *actor) bytes(n int) []byte {
 	}
 	return b
 }
-
-func (a *actor) hex(bytes int) string { return hex.EncodeToString(a.bytes(bytes)) }
 
 func (a *actor) base64(bytes int) string { return base64.StdEncoding.EncodeToString(a.bytes(bytes)) }
 

@@ -104,18 +104,14 @@ func playReaders(s *Sandbox, key string) error {
 	return s.each([]string{"catalog-1", "catalog-2"}, func(a *actor) error {
 		me := a.redissonHolder()
 		timeout := "{" + key + "}:" + me + ":rwlock_timeout:1"
-		take := func() (bool, time.Duration) {
-			if _, err := a.do("HSET", key, "mode", "read"); err != nil {
-				return false, time.Second
-			}
-			_, err := a.do("HINCRBY", key, me, "1")
-			a.do("SET", timeout, "1", "PX", millis(watchdogLease))
-			a.do("PEXPIRE", key, millis(watchdogLease))
-			return err == nil, time.Second
+		enter := [][]string{
+			{"HSET", key, "mode", "read"}, {"HINCRBY", key, me, "1"},
+			{"SET", timeout, "1", "PX", millis(watchdogLease)}, {"PEXPIRE", key, millis(watchdogLease)},
 		}
 		s.spawn(func() {
 			a.play(turn{
-				take: take, every: watchdogEvery, rest: 20 * time.Second,
+				take:  func() (bool, time.Duration) { return a.all(enter...), time.Second },
+				every: watchdogEvery, rest: 20 * time.Second,
 				keep: func() bool {
 					return yes(a.run(scriptHashKeep, []string{key, timeout}, millis(watchdogLease), me))
 				},

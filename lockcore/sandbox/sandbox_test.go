@@ -195,7 +195,7 @@ func TestListenKeepsToLoopback(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close()
+	defer func() { _ = c.Close() }()
 	if pong, err := c.Do("PING"); err != nil || pong != "+PONG\r\n" {
 		t.Errorf("PING answered %q, %v", pong, err)
 	}
