@@ -60,7 +60,7 @@ func listBindings() []Binding {
 		{ID: SortReverse, Keys: []string{"O"}, In: []Scope{List}, Help: "reverse the order"},
 		{ID: Wide, Keys: []string{"w"}, Hint: "wide", In: []Scope{List},
 			Help: "other columns: the library, the state, who waits"},
-		{ID: Freeze, Keys: []string{"p"}, Hint: "freeze", In: []Scope{List},
+		{ID: Freeze, Keys: []string{"p"}, In: []Scope{List},
 			Help: "hold the screen still, and let it go on"},
 		{ID: Refresh, Keys: []string{"r", "ctrl+r"}, In: []Scope{List, Detail, Release}, Help: "ask the server now"},
 		{ID: Copy, Keys: []string{"y"}, In: []Scope{List, Detail, Release},
