@@ -51,6 +51,7 @@ type feed struct {
 	question    int
 	pending     int
 	askedAt     time.Time
+	identified  time.Time // when the server was last asked what it is
 	nextRefresh time.Time
 
 	scan     scanState
@@ -90,11 +91,11 @@ type refreshMsg struct {
 	locks    []inspect.Lock
 	server   *Server
 	err      error
-	at       time.Time
+	sent, at time.Time
 }
 
-// ask reads all known locks in one pass. After a lost connection it first asks
-// what server it is.
+// ask reads all known locks in one pass. Now and then, and while the connection
+// is lost, it first asks what server it is: a failover makes a replica of it.
 func (m root) ask() (root, tea.Cmd) {
 	f := &m.feed
 	f.question++
@@ -106,14 +107,14 @@ func (m root) ask() (root, tea.Cmd) {
 		ids = append(ids, id)
 	}
 	identify := m.opts.Identify
-	if f.link.lost.IsZero() && len(known) > 0 {
+	if f.link.lost.IsZero() && len(known) > 0 && m.now.Sub(f.identified) < rescanEvery {
 		identify = nil
 	}
 	ctx, in, limit, q := m.ctx, m.opts.Inspector, m.opts.timeout(), f.question
 	return m, func() tea.Msg {
 		ctx, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
-		out := refreshMsg{question: q, asked: ids}
+		out := refreshMsg{question: q, asked: ids, sent: time.Now()}
 		if identify != nil {
 			s, err := identify(ctx)
 			if err != nil {
@@ -144,7 +145,7 @@ func (r refreshMsg) apply(m root) (root, tea.Cmd) { //nolint:unparam // an appli
 		return m, nil
 	}
 	if r.server != nil {
-		m.server = *r.server
+		m.server, m.feed.identified = *r.server, r.at
 	}
 	wasLost := !m.feed.link.lost.IsZero()
 	m.feed = m.feed.answered(r)
@@ -175,7 +176,7 @@ func (f feed) answered(r refreshMsg) feed {
 	for _, id := range r.asked {
 		old, ok := rows[id]
 		switch {
-		case !ok || there[id]:
+		case !ok || there[id] || old.lock.SampledAt.After(r.sent): // a walk has seen it since
 		case old.gone.IsZero():
 			lost := *old
 			lost.gone = r.at

@@ -209,3 +209,32 @@ func TestB33EveryFieldIsHarmless(t *testing.T) {
 		}
 	}
 }
+
+// An answer that is older than what a walk has seen meanwhile must not say that
+// a lock is gone.
+func TestLateAnswerDoesNotHideALock(t *testing.T) {
+	locks := someLocks()[:1]
+	id := rowID(&locks[0])
+	d := newDirect(80, 24).found(locks...)
+	d.m.feed.pending = 3
+	d.send(refreshMsg{question: 3, asked: []string{id}, sent: locks[0].SampledAt.Add(-time.Second), at: noon})
+	if !d.m.feed.rows[id].gone.IsZero() {
+		t.Error("a lock that was seen later counts as gone")
+	}
+	d.m.feed.pending = 4
+	d.send(refreshMsg{question: 4, asked: []string{id}, sent: locks[0].SampledAt.Add(time.Second), at: noon.Add(time.Second)})
+	if d.m.feed.rows[id].gone.IsZero() {
+		t.Error("a lock that is not there any more does not count as gone")
+	}
+}
+
+// An answer to a question that was given up is dropped.
+func TestAnswerToAnEarlierQuestionIsDropped(t *testing.T) {
+	locks := someLocks()[:1]
+	d := newDirect(80, 24).found(locks...)
+	d.m.feed.pending = 5
+	d.send(refreshMsg{question: 4, asked: []string{rowID(&locks[0])}, sent: noon, at: noon})
+	if d.m.feed.pending != 5 || !d.m.feed.rows[rowID(&locks[0])].gone.IsZero() {
+		t.Error("the answer to question 4 was taken for that to 5")
+	}
+}

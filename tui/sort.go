@@ -1,7 +1,10 @@
 package tui
 
-import "fencepost/keymap"
-import tea "github.com/charmbracelet/bubbletea"
+import (
+	tea "github.com/charmbracelet/bubbletea"
+
+	"fencepost/keymap"
+)
 
 // sortMenu chooses the order of the rows.
 type sortMenu struct{ choice int }

@@ -1,0 +1,196 @@
+package tui_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"github.com/hinshun/vt10x"
+	"golang.org/x/term"
+)
+
+// session is a program on a terminal of its own, as a user has it.
+type session struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	master *os.File
+	slave  *os.File
+	before *term.State
+	vt     vt10x.Terminal
+	raw    *lockedBuffer
+	exit   chan int
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+func (l *lockedBuffer) String() string { l.mu.Lock(); defer l.mu.Unlock(); return l.b.String() }
+
+// terminal options of a session.
+type terminal struct {
+	cols, rows int
+	mute       bool // it answers no query
+	env        []string
+}
+
+// binary builds the program once.
+var binary = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "fencepost-e2e")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "fencepost")
+	out, err := exec.Command("go", "build", "-o", path, "..").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return path, nil
+})
+
+// open starts fencepost with these arguments.
+func open(t *testing.T, tm terminal, args ...string) *session {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("end to end, on a terminal")
+	}
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return launch(t, tm, exec.Command(path, args...))
+}
+
+func launch(t *testing.T, tm terminal, cmd *exec.Cmd) *session {
+	t.Helper()
+	if tm.cols == 0 {
+		tm.cols, tm.rows = 80, 24
+	}
+	master, slave, err := pty.Open()
+	if err != nil {
+		t.Skipf("no pty: %v", err)
+	}
+	if err := pty.Setsize(slave, &pty.Winsize{Cols: uint16(tm.cols), Rows: uint16(tm.rows)}); err != nil {
+		t.Fatal(err)
+	}
+	s := &session{t: t, cmd: cmd, master: master, slave: slave, raw: &lockedBuffer{}, exit: make(chan int, 1)}
+	if s.before, err = term.GetState(int(slave.Fd())); err != nil {
+		t.Fatal(err)
+	}
+	var answers io.Writer = master
+	if tm.mute {
+		answers = io.Discard
+	}
+	s.vt = vt10x.New(vt10x.WithWriter(answers), vt10x.WithSize(tm.cols, tm.rows))
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "LANG=C.UTF-8", "LC_ALL=", "NO_COLOR=", "REDISCLI_AUTH=", "TMUX=",
+		"XDG_STATE_HOME="+t.TempDir(), "XDG_CONFIG_HOME="+t.TempDir())
+	cmd.Env = append(cmd.Env, tm.env...)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _, _ = io.Copy(io.MultiWriter(s.raw, s.vt), master) }()
+	go func() {
+		_ = cmd.Wait()
+		s.exit <- cmd.ProcessState.ExitCode()
+	}()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = slave.Close()
+		_ = master.Close()
+	})
+	return s
+}
+
+// screen is what the terminal shows.
+func (s *session) screen() string {
+	lines := strings.Split(s.vt.String(), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// patience bounds every wait for the screen.
+const patience = 15 * time.Second
+
+// until waits for the screen to be as wanted.
+func (s *session) until(what string, ok func(screen string) bool) {
+	s.t.Helper()
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if ok(s.screen()) {
+			return
+		}
+	}
+	s.t.Fatalf("waited for %s; the screen is\n%s", what, s.screen())
+}
+
+func (s *session) sees(texts ...string) {
+	s.t.Helper()
+	for _, text := range texts {
+		s.until(fmt.Sprintf("%q", text), func(screen string) bool { return strings.Contains(screen, text) })
+	}
+}
+
+func (s *session) loses(text string) {
+	s.t.Helper()
+	s.until(fmt.Sprintf("%q to vanish", text), func(screen string) bool { return !strings.Contains(screen, text) })
+}
+
+func (s *session) write(keys string) {
+	s.t.Helper()
+	if _, err := s.master.WriteString(keys); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// ends waits for the program to end and checks that the terminal is as before.
+func (s *session) ends() (code int) {
+	s.t.Helper()
+	select {
+	case code = <-s.exit:
+	case <-time.After(patience):
+		s.t.Fatalf("it did not end; the screen is\n%s", s.screen())
+	}
+	after, err := term.GetState(int(s.slave.Fd()))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if !reflect.DeepEqual(s.before, after) {
+		s.t.Errorf("the terminal's settings were %v and are %v", s.before, after)
+	}
+	s.until("the terminal to be as before", func(string) bool { return s.restored() == "" })
+	return code
+}
+
+// restored says what a program has left switched on, by the last sequence of
+// each pair that it wrote.
+func (s *session) restored() string {
+	out := s.raw.String()
+	for what, pair := range map[string][2]string{
+		"the alternate screen": {"\x1b[?1049h", "\x1b[?1049l"}, "a hidden cursor": {"\x1b[?25l", "\x1b[?25h"},
+		"bracketed paste": {"\x1b[?2004h", "\x1b[?2004l"}, "the mouse": {"\x1b[?1002h", "\x1b[?1002l"},
+	} {
+		if on := strings.LastIndex(out, pair[0]); on >= 0 && strings.LastIndex(out, pair[1]) < on {
+			return what
+		}
+	}
+	return ""
+}
