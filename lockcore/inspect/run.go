@@ -230,6 +230,25 @@ func (in *Inspector) now(ctx context.Context, p *Plan, went []StepOutcome) ([]Lo
 	return locks, nil
 }
 
+// Exists reports whether there is anything at a key of a database. An error says
+// that it cannot be known.
+func (in *Inspector) Exists(ctx context.Context, db int, key string) (bool, error) {
+	var failed error
+	for _, n := range in.nodes {
+		if n.DB != db {
+			continue
+		}
+		kind, err := n.Client.Type(ctx, key).Result()
+		switch {
+		case err == nil && kind != string(family.None):
+			return true, nil
+		case err != nil && movedAddr(err) == "":
+			failed = err
+		}
+	}
+	return false, failed
+}
+
 // stillHeld reports whether every holder of the plan is still there.
 func stillHeld(now []Lock, p *Plan) bool {
 	for _, h := range p.Holders {

@@ -84,7 +84,16 @@ func (c Call) FirstKeyPos() int {
 
 // String is the line that one would paste into a shell: redis-cli and its
 // arguments, quoted so that every byte arrives (see Shell).
-func (c Call) String() string { return "redis-cli " + Shell(c.Argv()) }
+func (c Call) String() string { return c.Line() }
+
+// Line is String with flags of redis-cli that say which server is meant.
+func (c Call) Line(flags ...string) string {
+	line := "redis-cli "
+	for _, f := range flags {
+		line += shellQuote(f) + " "
+	}
+	return line + Shell(c.Argv())
+}
 
 // Brief is String for a screen: a script stands as its name in brackets, and
 // the arguments as redis-cli would echo them.

@@ -30,7 +30,7 @@ var (
 	scriptRenew       = NewScript("lock_renew", lockRenew)
 	scriptUnlock      = NewScript("lock_unlock", lockUnlock)
 	scriptUnlockFair  = NewScript("lock_unlock_fair", queueHead+lockUnlockFair)
-	scriptForce       = NewScript("lock_force", releaseHead+queueHead+lockForce)
+	scriptForce       = releaseScript("lock_force", queueHead+lockForce)
 )
 
 // Acquire is a request for the lock. Sent again with the same token it is

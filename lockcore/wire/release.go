@@ -31,15 +31,15 @@ var (
 	//go:embed scripts/release_reset.lua
 	releaseReset string
 
-	scriptReleaseString  = NewScript("release_string", releaseHead+releaseString)
-	scriptReleaseHash    = NewScript("release_hash", releaseHead+releaseHash)
-	scriptReleaseMembers = NewScript("release_members", releaseHead+releaseMembers)
-	scriptReleaseFair    = NewScript("release_fair", releaseHead+releaseFair)
-	scriptReleasePermit  = NewScript("release_permit", releaseHead+releasePermit)
-	scriptReleaseQueue   = NewScript("release_queue", releaseHead+releaseQueue)
-	scriptReleaseQueued  = NewScript("release_queued", releaseHead+releaseQueued)
-	scriptReleaseShare   = NewScript("release_share", releaseHead+releaseShare)
-	scriptReleaseReset   = NewScript("release_reset", releaseHead+releaseReset)
+	scriptReleaseString  = releaseScript("release_string", releaseString)
+	scriptReleaseHash    = releaseScript("release_hash", releaseHash)
+	scriptReleaseMembers = releaseScript("release_members", releaseMembers)
+	scriptReleaseFair    = releaseScript("release_fair", releaseFair)
+	scriptReleasePermit  = releaseScript("release_permit", releasePermit)
+	scriptReleaseQueue   = releaseScript("release_queue", releaseQueue)
+	scriptReleaseQueued  = releaseScript("release_queued", releaseQueued)
+	scriptReleaseShare   = releaseScript("release_share", releaseShare)
+	scriptReleaseReset   = releaseScript("release_reset", releaseReset)
 )
 
 // Guard is compared besides the holder, where the holder's id does not identify

@@ -15,6 +15,18 @@ const (
 	verbTTL, verbHold                                      = WakeVerb("TTL"), WakeVerb("HOLD")
 )
 
+// releaseScript puts the shared head before a script. Its comments stay here: a
+// plan is printed as a line for a shell, which a person is to read.
+func releaseScript(name, body string) *Script {
+	var b strings.Builder
+	for line := range strings.Lines(releaseHead + body) {
+		if text := strings.TrimSpace(line); text != "" && !strings.HasPrefix(text, "--") {
+			b.WriteString(line)
+		}
+	}
+	return NewScript(name, b.String())
+}
+
 // IsRelease reports whether a call is one of the release scripts: they have the
 // guard, the wake-up and the receipt at the same places.
 func (c Call) IsRelease() bool {
@@ -182,7 +194,7 @@ func (c Call) keeps() bool {
 		return c.Args[headArgs] == "DEL"
 	case scriptReleaseMembers:
 		return c.Args[headArgs] == "ZREM" && len(c.Keys) == headKeys
-	case scriptReleaseFair, scriptForce:
+	case scriptReleaseFair, scriptReleaseQueued, scriptForce:
 		return true
 	}
 	return false
@@ -196,6 +208,8 @@ func (c Call) swaps() bool {
 		return c.Args[headArgs+1] != "" // the fields seen are all there are
 	case scriptReleaseMembers:
 		return c.Args[headArgs+2] == "deadlines" && c.Args[headArgs+1] != ""
+	case scriptReleaseQueued:
+		return false
 	}
 	return true
 }

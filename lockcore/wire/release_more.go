@@ -18,11 +18,11 @@ var (
 	//go:embed scripts/release_job.lua
 	releaseJob string
 
-	scriptReleaseDigest = NewScript("release_digest", releaseHead+releaseDigest)
-	scriptReleaseSlots  = NewScript("release_slots", releaseHead+releaseSlots)
-	scriptReleaseSlice  = NewScript("release_slice", releaseHead+releaseSlice)
-	scriptReleaseBack   = NewScript("release_back", releaseHead+releaseBack)
-	scriptReleaseJob    = NewScript("release_job", releaseHead+releaseJob)
+	scriptReleaseDigest = releaseScript("release_digest", releaseDigest)
+	scriptReleaseSlots  = releaseScript("release_slots", releaseSlots)
+	scriptReleaseSlice  = releaseScript("release_slice", releaseSlice)
+	scriptReleaseBack   = releaseScript("release_back", releaseBack)
+	scriptReleaseJob    = releaseScript("release_job", releaseJob)
 )
 
 // Digest is a unique job of sidekiq-unique-jobs, as its registries know it.

@@ -40,6 +40,7 @@ func verbs() []verb {
 	return []verb{
 		consoleVerb(),
 		listVerb(),
+		releaseVerb(),
 		simulateVerb(),
 		sandboxVerb(),
 		pathsVerb(),

@@ -41,6 +41,7 @@ type options struct {
 	yes, dryRun           bool
 	max                   int
 	audit                 string
+	watchAfter            time.Duration
 	listen                string
 
 	json bool
@@ -141,6 +142,7 @@ func actFlags() []flag {
 		{"yes", "", "", "do not ask", "", g, func(o *options) any { return &o.yes }},
 		{"dry-run", "", "", "print the commands and do nothing", "", g, func(o *options) any { return &o.dryRun }},
 		{"max", "", "N", "no more than so many locks", "a number from 1 on", g, func(o *options) any { return (*positive)(&o.max) }},
+		{"watch-after", "", "DURATION", "how long to watch who takes it next (2s on a terminal)", "a time, as 500ms or 10s", g, func(o *options) any { return &o.watchAfter }},
 		{"audit", "", "FILE", "where to write down what was changed (- is standard error)", "", g, func(o *options) any { return &o.audit }},
 		{"listen", "", "HOST:PORT", "where the sandbox listens (127.0.0.1:6399)", "", g, func(o *options) any { return &o.listen }},
 	}

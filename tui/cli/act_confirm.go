@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"fencepost/lockcore/inspect"
+	"fencepost/lockcore/inspect/family"
+	"fencepost/lockcore/wire"
+)
+
+// tailLen is how many of a holder's last characters are to be typed: enough to
+// prove that it was read.
+const tailLen = 6
+
+// confirm shows what will be done and asks, where that was not answered on the
+// command line. ok is false where it must not be done: exit with code.
+func (a *act) confirm(ctx context.Context, p *inspect.Plan) (code int, ok bool) {
+	a.foresee(ctx, p)
+	if a.opts.yes && a.opts.reason != "" {
+		return exitOK, true
+	}
+	a.show(p)
+	lines := newPrompter(a.in)
+	if !a.opts.yes {
+		word := wanted(p)
+		answer, err := a.prompt(ctx, lines, fmt.Sprintf("Type %s to go on, anything else to leave it: ", word.ask))
+		if err != nil || answer != word.text {
+			fmt.Fprintln(a.err, "Nothing was changed.")
+			return exitError, false
+		}
+	}
+	for a.opts.reason == "" {
+		reason, err := a.prompt(ctx, lines, "Reason (for the audit): ")
+		if err != nil {
+			fmt.Fprintln(a.err, "Nothing was changed.")
+			return exitError, false
+		}
+		a.opts.reason = strings.TrimSpace(reason)
+	}
+	return exitOK, true
+}
+
+// foresee warns of what will not go as it should, before it is done.
+func (a *act) foresee(ctx context.Context, p *inspect.Plan) {
+	for _, text := range p.Said {
+		a.warn(text)
+	}
+	if text := p.Guard.String(); text != "" {
+		a.warn(text)
+	}
+	ctx, cancel := a.step(ctx)
+	defer cancel()
+	for _, text := range a.insp.Foresee(ctx, p) {
+		a.warn(text)
+	}
+}
+
+// show prints what an operator should have read before saying yes.
+func (a *act) show(p *inspect.Plan) {
+	l, now := &p.Lock, time.Now()
+	row := func(name, text string) {
+		if text != "" {
+			fmt.Fprintf(a.err, "  %-12s %s\n", name, text)
+		}
+	}
+	fmt.Fprintf(a.err, "%s\n", title(p))
+	row("target", a.place()+fmt.Sprintf(", db %d", l.DB))
+	row("lock", l.Name())
+	row("library", fmt.Sprintf("%s (%s)", wire.Clean(l.Label), l.Confidence))
+	for _, h := range p.Holders {
+		row("holder", inspect.HolderText(h, now))
+	}
+	row("ends", l.Expiry(now))
+	row("evidence", l.Evidence(now))
+	row("fence", l.Fence)
+	row("consequence", p.Consequence())
+	row("afterwards", wire.Clean(l.Note))
+	for i, s := range p.Steps {
+		row(fmt.Sprintf("step %d", i+1), s.Says)
+	}
+}
+
+func title(p *inspect.Plan) string {
+	switch p.Act {
+	case inspect.SetTTL:
+		return "Let this lock expire in " + inspect.SpanOf(p.Life()) + "?"
+	case inspect.Hold:
+		return "Take this lock for the operator, for " + inspect.SpanOf(p.Life()) + "?"
+	}
+	return "Release this lock by force?"
+}
+
+// answer is what has to be typed.
+type answer struct{ text, ask string }
+
+// wanted is the end of the holder's id where somebody holds the lock: typing it
+// proves that it was read. Where it is short or cannot be typed, the lock's name.
+func wanted(p *inspect.Plan) answer {
+	if p.Lock.State != family.Held || len(p.Holders) == 0 {
+		return answer{"yes", "yes"}
+	}
+	if len(p.Holders) == 1 {
+		if id := string(p.Holders[0].ID); typable(id) && utf8.RuneCountInString(id) >= tailLen {
+			r := []rune(id)
+			return answer{string(r[len(r)-tailLen:]), "the last six characters of the holder"}
+		}
+	}
+	if key := string(p.Lock.Key); typable(key) {
+		return answer{key, "the lock's key"}
+	}
+	return answer{"yes", "yes"}
+}
+
+func typable(s string) bool {
+	for _, r := range s {
+		if r == ' ' || r == utf8.RuneError || !wire.Printable(r) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// prompter reads lines; one reader, so that nothing typed ahead is lost.
+type prompter struct{ lines chan string }
+
+func newPrompter(in io.Reader) *prompter {
+	p := &prompter{lines: make(chan string)}
+	go func() {
+		defer close(p.lines)
+		for s := bufio.NewScanner(in); s.Scan(); {
+			p.lines <- s.Text()
+		}
+	}()
+	return p
+}
+
+// prompt asks for one line. ctrl+c and the end of input are errors.
+func (a *act) prompt(ctx context.Context, p *prompter, text string) (string, error) {
+	fmt.Fprint(a.err, text)
+	select {
+	case line, ok := <-p.lines:
+		if !ok {
+			return "", io.EOF
+		}
+		return line, nil
+	case <-ctx.Done():
+		fmt.Fprintln(a.err)
+		return "", ctx.Err()
+	}
+}
