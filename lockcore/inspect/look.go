@@ -29,10 +29,22 @@ type Node struct {
 // is safe for concurrent use.
 type Inspector struct {
 	nodes []Node
+	own   []*family.Family
 }
 
 // New returns an Inspector over nodes; it does not talk to them yet.
 func New(nodes ...Node) *Inspector { return &Inspector{nodes: nodes} }
+
+// WithFamilies returns an Inspector that also knows these families, and asks
+// them before its own: a user's, from the configuration file.
+func (in *Inspector) WithFamilies(own ...*family.Family) *Inspector {
+	return &Inspector{nodes: in.nodes, own: append(slices.Clone(in.own), own...)}
+}
+
+// Families returns every family that is known, a user's own first.
+func (in *Inspector) Families() []*family.Family {
+	return append(slices.Clone(in.own), family.All()...)
+}
 
 // Nodes returns the nodes that are looked at.
 func (in *Inspector) Nodes() []Node { return slices.Clone(in.nodes) }
@@ -185,7 +197,7 @@ type pending struct {
 // their companions may still be there.
 func (in *Inspector) decode(ctx context.Context, n Node, samples []dated, left []family.Found) ([]Lock, error) {
 	byKey := make(map[string]dated, len(samples))
-	founds := recognise(samples)
+	founds := in.recognise(samples)
 	for _, sm := range samples {
 		byKey[sm.Key] = sm
 	}
@@ -204,7 +216,7 @@ func (in *Inspector) decode(ctx context.Context, n Node, samples []dated, left [
 		for _, sm := range mains {
 			byKey[sm.Key] = sm
 		}
-		founds = recognise(append(slices.Clone(samples), mains...))
+		founds = in.recognise(append(slices.Clone(samples), mains...))
 	}
 	for _, f := range left {
 		if !slices.ContainsFunc(founds, func(g family.Found) bool { return g.Key == f.Key && g.Field == f.Field }) {
@@ -220,10 +232,10 @@ func (in *Inspector) decode(ctx context.Context, n Node, samples []dated, left [
 	return in.finish(ctx, n, work, byKey)
 }
 
-func recognise(samples []dated) []family.Found {
+func (in *Inspector) recognise(samples []dated) []family.Found {
 	var ms []family.Match
 	for _, sm := range samples {
-		ms = append(ms, family.Recognise(sm.Sample)...)
+		ms = append(ms, family.Recognise(sm.Sample, in.own...)...)
 	}
 	return family.Group(ms)
 }

@@ -54,13 +54,13 @@ func (inv *invocation) collect(ctx context.Context, t *target.Target) ([]inspect
 	if err != nil {
 		return nil, inspect.Coverage{}, err
 	}
-	nodes, closing, err := inv.nodes(ctx, t)
+	in, closing, err := inv.inspector(ctx, t)
 	if err != nil {
 		return nil, inspect.Coverage{}, err
 	}
 	defer closing()
 	found := map[string]inspect.Lock{}
-	cov, err := inspect.New(nodes...).Scan(ctx, q, func(p inspect.Progress) bool {
+	cov, err := in.Scan(ctx, q, func(p inspect.Progress) bool {
 		for _, l := range p.Found {
 			found[l.Node+" "+l.RowID()] = l // a later look at the same row knows more
 		}

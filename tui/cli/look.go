@@ -8,6 +8,7 @@ import (
 	"fencepost/lockcore/inspect"
 	"fencepost/lockcore/inspect/family"
 	"fencepost/lockcore/target"
+	"fencepost/lockcore/wire"
 	"fencepost/tui/config"
 )
 
@@ -27,26 +28,64 @@ func (inv *invocation) query() (inspect.Query, error) {
 	case o.names:
 		q.Depth = inspect.ByName
 	}
+	if len(o.family) == 0 {
+		return q, nil
+	}
+	own, err := inv.ownFamilies()
+	if err != nil {
+		return q, err
+	}
 	for _, id := range o.family {
-		if err := knownFamily(id); err != nil {
+		if err := knownFamily(id, own); err != nil {
 			return q, err
 		}
 	}
 	return q, nil
 }
 
-func knownFamily(id string) error {
-	if family.ByID(id) != nil {
-		return nil
+// ownFamilies are those that the configuration file describes.
+func (inv *invocation) ownFamilies() ([]*family.Family, error) {
+	c, err := inv.loadConfig()
+	if err != nil {
+		return nil, err
 	}
+	var own []*family.Family
+	for _, f := range c.Families {
+		made, err := family.Custom(f.Name, f.Key, f.Value)
+		if err != nil {
+			return nil, usagef("%s: %s", wire.Clean(inv.paths().Config), wire.Clean(err.Error()))
+		}
+		own = append(own, made)
+	}
+	return own, nil
+}
+
+func knownFamily(id string, own []*family.Family) error {
 	var ids []string
-	for _, f := range family.All() {
+	for _, f := range append(own, family.All()...) {
+		if f.ID == id {
+			return nil
+		}
 		ids = append(ids, f.ID)
 	}
 	if near := config.Closest(id, ids); near != "" {
 		return usagef("there is no such family; is %s meant?", near)
 	}
 	return usagef("there is no such family; list --json shows each lock's, as redisson or redsync")
+}
+
+// inspector looks at the target with all the families that are known here, the
+// user's own among them. closing ends the connections that it made.
+func (inv *invocation) inspector(ctx context.Context, t *target.Target) (in *inspect.Inspector, closing func(), err error) {
+	own, err := inv.ownFamilies()
+	if err != nil {
+		return nil, nil, err
+	}
+	nodes, closing, err := inv.nodes(ctx, t)
+	if err != nil {
+		return nil, nil, err
+	}
+	return inspect.New(nodes...).WithFamilies(own...), closing, nil
 }
 
 // nodes are the databases to look at: one of each master, or with --all-dbs
