@@ -129,7 +129,7 @@ func TestDelays(t *testing.T) {
 	c := through(t, p)
 	ctx := within(t, 10*time.Second)
 	c.Ping(ctx)
-	const d = 60 * time.Millisecond
+	const d = 200 * time.Millisecond
 	for name, set := range map[string]func(time.Duration){"requests": p.DelayRequests, "replies": p.DelayReplies} {
 		set(d)
 		start := time.Now()

@@ -2,7 +2,6 @@ package redistest
 
 import (
 	"bufio"
-	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -13,12 +12,12 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
-	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
 // startWithin bounds every wait for a server: to answer, to link, to agree.
@@ -39,6 +38,8 @@ type Server struct {
 	pass   string // what Do and Client authenticate with, as default
 	proc   *exec.Cmd
 	exited chan struct{}
+
+	mu     sync.Mutex
 	client *redis.Client // for Do
 }
 
@@ -178,48 +179,6 @@ func (s *Server) dial() (net.Conn, error) {
 	return d.Dial("tcp", s.Addr)
 }
 
-// Client returns a client of this server that sends every command once and is
-// closed with the test. It gives up after ten seconds.
-func (s *Server) Client() *redis.Client {
-	c := s.newClient()
-	s.t.Cleanup(func() { _ = c.Close() })
-	return c
-}
-
-func (s *Server) newClient() *redis.Client {
-	return redis.NewClient(&redis.Options{
-		Addr: s.Addr, Password: s.pass, TLSConfig: s.tls,
-		MaxRetries: -1, DialerRetries: 1, ContextTimeoutEnabled: true,
-		ReadTimeout: 10 * time.Second, PipelinePoolSize: -1, DisableIdentity: true,
-		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
-	})
-}
-
-// Do sends one command and returns its reply: string, int64, []any, map, nil.
-// An error fails the test.
-func (s *Server) Do(args ...any) any {
-	s.t.Helper()
-	v, err := s.Try(args...)
-	if err != nil {
-		s.t.Fatalf("redistest: %v: %v", args, err)
-	}
-	return v
-}
-
-// Try is Do for a command that may be refused.
-func (s *Server) Try(args ...any) (any, error) {
-	if s.client == nil {
-		s.client = s.newClient()
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), startWithin)
-	defer cancel()
-	v, err := s.client.Do(ctx, args...).Result()
-	if errors.Is(err, redis.Nil) {
-		return nil, nil
-	}
-	return v, err
-}
-
 // Dir is the server's working directory.
 func (s *Server) Dir() string { return s.dir }
 
@@ -280,10 +239,7 @@ func (s *Server) signal(sig syscall.Signal) {
 
 func (s *Server) wait() {
 	s.t.Helper()
-	if s.client != nil {
-		_ = s.client.Close() // its connections are dead
-		s.client = nil
-	}
+	s.forget()
 	select {
 	case <-s.exited:
 	case <-time.After(startWithin):

@@ -3,6 +3,8 @@ package target
 import (
 	"errors"
 	"strings"
+
+	"fencepost/lockcore/wire"
 )
 
 // UsageError says that what was asked for makes no sense, whatever the server
@@ -27,7 +29,7 @@ type ConnectError struct {
 func (e *ConnectError) Error() string {
 	var b strings.Builder
 	if e.Addr != "" {
-		b.WriteString(e.Addr + ": ")
+		b.WriteString(wire.Clean(e.Addr) + ": ") // a Sentinel may have said it
 	}
 	b.WriteString(e.Text)
 	if e.Hint != "" {

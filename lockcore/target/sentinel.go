@@ -41,6 +41,9 @@ func (p *place) askSentinel(ctx context.Context, addr string) (master string, er
 			return unknownMaster(s)
 		}
 		master = net.JoinHostPort(fmt.Sprint(parts[0]), fmt.Sprint(parts[1]))
+		if _, _, err := splitHostPort(master); err != nil {
+			return &ConnectError{Text: "the Sentinel gives out an address that is none: " + wire.Clean(master)}
+		}
 		return nil
 	})
 	return master, err

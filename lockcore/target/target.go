@@ -10,6 +10,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/logging"
+
+	"fencepost/lockcore/wire"
 )
 
 // Target is a connected server, Cluster, or master behind Sentinels.
@@ -168,7 +170,7 @@ func (t *Target) Masters(ctx context.Context) ([]Node, error) {
 		err := c.ForEachMaster(ctx, func(_ context.Context, node *redis.Client) error {
 			mu.Lock()
 			defer mu.Unlock()
-			nodes = append(nodes, Node{Addr: node.Options().Addr, Client: node})
+			nodes = append(nodes, Node{Addr: wire.Clean(node.Options().Addr), Client: node})
 			return nil
 		})
 		slices.SortFunc(nodes, func(a, b Node) int { return cmp.Compare(a.Addr, b.Addr) })
