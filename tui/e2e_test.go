@@ -19,6 +19,7 @@ import (
 func console(t *testing.T, tm terminal) (*redistest.Server, *session) {
 	t.Helper()
 	redistest.Need(t)
+	built(t) // before the locks begin to run down
 	server := redistest.Start(t)
 	server.Do("HSET", "order:4711", "8743c9c0-0795-4907-87fd-6c719a6b4586:38", "1")
 	server.Do("PEXPIRE", "order:4711", 45_000)
@@ -205,9 +206,7 @@ func TestE2EPastesAndBursts(t *testing.T) {
 // A terminal that answers no query must not delay the start: Bubble Tea would
 // wait five seconds for the background colour.
 func TestE2EMuteTerminal(t *testing.T) {
-	if _, err := binary(); err != nil { // building it takes longer than the wait that is looked for
-		t.Fatal(err)
-	}
+	built(t) // it takes longer than the wait that is looked for
 	for _, args := range [][]string{{"--version"}, nil} {
 		begun := time.Now()
 		s := open(t, terminal{mute: true}, args...)
@@ -231,13 +230,7 @@ func TestE2ESuspend(t *testing.T) {
 	if err != nil {
 		t.Skip("no bash here")
 	}
-	if testing.Short() {
-		t.Skip("end to end, on a terminal")
-	}
-	path, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := built(t)
 	s := launch(t, terminal{env: []string{"PS1=shell> "}}, exec.Command(shell, "--norc", "--noprofile", "-i"))
 	s.sees("shell>")
 	s.write(path + "\r")

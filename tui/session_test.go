@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/creack/pty"
 	"github.com/hinshun/vt10x"
@@ -64,8 +65,8 @@ var binary = sync.OnceValues(func() (string, error) {
 	return path, nil
 })
 
-// open starts fencepost with these arguments.
-func open(t *testing.T, tm terminal, args ...string) *session {
+// built returns the program; a short run has none.
+func built(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("end to end, on a terminal")
@@ -74,7 +75,13 @@ func open(t *testing.T, tm terminal, args ...string) *session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return launch(t, tm, exec.Command(path, args...))
+	return path
+}
+
+// open starts fencepost with these arguments.
+func open(t *testing.T, tm terminal, args ...string) *session {
+	t.Helper()
+	return launch(t, tm, exec.Command(built(t), args...))
 }
 
 func launch(t *testing.T, tm terminal, cmd *exec.Cmd) *session {
@@ -106,7 +113,7 @@ func launch(t *testing.T, tm terminal, cmd *exec.Cmd) *session {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	go func() { _, _ = io.Copy(io.MultiWriter(s.raw, s.vt), master) }()
+	go s.watch()
 	go func() {
 		_ = cmd.Wait()
 		s.exit <- cmd.ProcessState.ExitCode()
@@ -117,6 +124,32 @@ func launch(t *testing.T, tm terminal, cmd *exec.Cmd) *session {
 		_ = master.Close()
 	})
 	return s
+}
+
+// watch feeds what the program writes to the emulated terminal, whole characters
+// at a time: vt10x loses one that comes in two parts.
+func (s *session) watch() {
+	var rest []byte
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := s.master.Read(buf)
+		_, _ = s.raw.Write(buf[:n])
+		rest = append(rest, buf[:n]...)
+		whole := len(rest)
+		for i := len(rest) - 1; i >= max(0, len(rest)-utf8.UTFMax); i-- {
+			if utf8.RuneStart(rest[i]) {
+				if !utf8.FullRune(rest[i:]) {
+					whole = i
+				}
+				break
+			}
+		}
+		_, _ = s.vt.Write(rest[:whole])
+		rest = append([]byte(nil), rest[whole:]...)
+		if err != nil {
+			return
+		}
+	}
 }
 
 // screen is what the terminal shows.
