@@ -28,6 +28,8 @@ type Walk struct {
 	known    func(key string) bool
 	ordinary func(key string) // told of keys that turned out to be no lock, side by side; may be nil
 	each     func(Progress) bool
+	surveyed *survey // where the node was asked already
+	unhinted bool    // without looking for hints
 }
 
 // NewWalk prepares a pass; nothing is sent before Run.
@@ -82,7 +84,12 @@ func (w *Walk) Run(ctx context.Context, each func(Progress) bool) error {
 func (w *Walk) prepare(ctx context.Context) {
 	quiet := true
 	for _, n := range w.in.nodes {
-		f := surveyNode(ctx, n)
+		var f survey
+		if w.surveyed != nil {
+			f = *w.surveyed
+		} else {
+			f = surveyNode(ctx, n)
+		}
 		w.nodes = append(w.nodes, newNodeWalk(w, n, f))
 		w.cov.Keyspace += f.keys
 		quiet = quiet && f.quiet
@@ -138,7 +145,7 @@ type page struct {
 // run walks on to the end of the cursor. At full speed the next page is asked
 // for while this one is looked at.
 func (n *nodeWalk) run(ctx context.Context) error {
-	if !n.hinted {
+	if !n.hinted && !n.w.unhinted {
 		if err := n.hints(ctx); err != nil {
 			return err
 		}

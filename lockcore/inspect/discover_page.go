@@ -58,7 +58,7 @@ func (n *nodeWalk) candidate(key string) (probe, bool) {
 		return probe{}, false
 	}
 	deep := n.w.cov.Depth == Deep || n.named
-	named := deep && n.keys <= autoDeepLimit || family.NameCandidate(key)
+	named := deep && n.keys <= autoDeepLimit || family.NameCandidate(key, n.w.in.own...)
 	return probe{key: key, idle: named}, deep || named
 }
 
@@ -106,7 +106,7 @@ func (n *nodeWalk) proper(ctx context.Context, probes []probe) ([]Lock, error) {
 // that is only possible is counted, once for each key.
 func (w *Walk) worthALook(sm *family.Sample) bool {
 	hidden := false
-	for _, m := range family.Recognise(sm) {
+	for _, m := range family.Recognise(sm, w.in.own...) {
 		switch {
 		case !w.wanted(m.Family.ID) && !(w.wanted(familyUnknown) && len(m.Claim.Candidates) > 0):
 		case m.Claim.Confidence > family.Possible || w.q.Possible:
@@ -137,14 +137,22 @@ func (w *Walk) wanted(id string) bool {
 	return len(w.q.Families) == 0 || slices.Contains(w.q.Families, id)
 }
 
-// take reports whether a lock is new and wanted. SCAN may give a key twice, and
-// a lock is met again at each of its companions.
-func (w *Walk) take(l *Lock) bool {
+// acceptable reports whether a lock is one that the caller asked for.
+func (w *Walk) acceptable(l *Lock) bool {
 	if !w.wanted(l.Family) {
 		return false
 	}
 	if l.Confidence < family.Likely && !w.q.Possible {
 		w.hide(string(l.Key))
+		return false
+	}
+	return true
+}
+
+// take reports whether a lock is new and wanted. SCAN may give a key twice, and
+// a lock is met again at each of its companions.
+func (w *Walk) take(l *Lock) bool {
+	if !w.acceptable(l) {
 		return false
 	}
 	id := l.RowID()

@@ -88,7 +88,7 @@ func TestFewLocksAmongManyKeys(t *testing.T) {
 		depth Depth
 		want  []string
 	}{{ByName, want}, {Deep, append([]string{"invoice"}, want...)}} {
-		before := heap()
+		before := heapUsed()
 		locks, cov := scanAll(t, in, Query{Depth: c.depth})
 		if got := keysOf(locks); !slices.Equal(got, c.want) {
 			t.Errorf("%s: found %v, want %v", c.depth, got, c.want)
@@ -96,7 +96,7 @@ func TestFewLocksAmongManyKeys(t *testing.T) {
 		if cov.Scanned < int64(n)+6 || cov.Keyspace != int64(n)+6 || cov.Depth != c.depth {
 			t.Errorf("%s: coverage %+v", c.depth, cov)
 		}
-		if grown := int64(heap()) - int64(before); grown > 4<<20 {
+		if grown := int64(heapUsed()) - int64(before); grown > 4<<20 {
 			t.Errorf("%s: a scan of %d keys kept %d kB", c.depth, n, grown>>10)
 		}
 	}
@@ -105,7 +105,7 @@ func TestFewLocksAmongManyKeys(t *testing.T) {
 	}
 }
 
-func heap() uint64 {
+func heapUsed() uint64 {
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

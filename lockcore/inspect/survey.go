@@ -26,6 +26,7 @@ type serverFacts struct {
 	linkDown bool  // a replica that has lost its master
 	evicts   bool  // keys may be evicted
 	evicted  int64 // keys evicted so far
+	flushes  int64 // FLUSHDB and FLUSHALL so far, of any database; -1 not known
 }
 
 // pings is how often the round trip is measured before a scan.
@@ -77,24 +78,38 @@ func mayEvict(fields map[string]string) bool {
 
 func factsOf(fields map[string]string, ok bool) serverFacts {
 	if !ok {
-		return serverFacts{evicts: true}
+		return serverFacts{evicts: true, flushes: -1}
 	}
 	f := serverFacts{
 		known: true, runID: fields["run_id"], replica: fields["role"] == "slave",
-		evicts: mayEvict(fields),
+		evicts: mayEvict(fields), flushes: flushesIn(fields),
 	}
 	f.linkDown = f.replica && fields["master_link_status"] == "down"
 	f.evicted, _ = strconv.ParseInt(fields["evicted_keys"], 10, 64) // a server that does not count has 0
 	return f
 }
 
-// info asks for INFO's default sections; false where it is not permitted.
+// flushesIn counts the commands that empty a database. A command that was never
+// used is not listed.
+func flushesIn(fields map[string]string) int64 {
+	total := int64(0)
+	for _, name := range [...]string{"cmdstat_flushdb", "cmdstat_flushall"} {
+		calls, _, _ := strings.Cut(strings.TrimPrefix(fields[name], "calls="), ",")
+		n, _ := strconv.ParseInt(calls, 10, 64) // not listed: 0
+		total += n
+	}
+	return total
+}
+
+// info asks for INFO's default sections and the counts of commands; false where
+// it is not permitted.
 func info(ctx context.Context, n Node) (map[string]string, bool) {
-	said, err := n.Client.Do(ctx, "info").Text()
-	if err != nil {
+	b := newBatch(ctx, n.Client)
+	said, counts := b.do("info"), b.do("info", "commandstats")
+	if b.exec() != nil || said.Err() != nil {
 		return nil, false
 	}
-	return infoFields(said), true
+	return infoFields(text(said.Val()) + text(counts.Val())), true
 }
 
 // infoFields reads INFO's lines.

@@ -1,0 +1,99 @@
+package inspect
+
+import (
+	"container/heap"
+	"time"
+)
+
+// row is a lock in a tracker's hands. Several locks in the fields of one hash
+// hang together.
+type row struct {
+	w     *Watched
+	learn *rhythm
+	due   int64 // when its deadline is to be checked, Unix nanoseconds; 0: never
+	tries int   // checks in vain: it is over, and still there
+	at    int   // its place in the tracker's list
+	next  *row
+}
+
+// dueHeap has the locks whose deadlines come next. Expiries are told late or
+// never by a server with many keys, so each is looked at when its time is over.
+// An entry is out of date when its row says another moment.
+type dueHeap []dueAt
+
+type dueAt struct {
+	at  int64
+	row *row
+}
+
+func (h dueHeap) Len() int           { return len(h) }
+func (h dueHeap) Less(i, j int) bool { return h[i].at < h[j].at }
+func (h dueHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+
+// Push and Pop are for container/heap.
+func (h *dueHeap) Push(x any) { *h = append(*h, x.(dueAt)) }
+
+// Pop removes the last entry.
+func (h *dueHeap) Pop() any {
+	old := *h
+	x := old[len(old)-1]
+	old[len(old)-1] = dueAt{}
+	*h = old[:len(old)-1]
+	return x
+}
+
+// schedule has a row looked at when its deadline has passed for certain.
+func (h *dueHeap) schedule(r *row, now time.Time) {
+	r.due = 0
+	end, ok := r.w.ends()
+	if !ok {
+		return
+	}
+	at := end.Add(r.w.Uncertainty + 2*time.Millisecond)
+	if at.After(now) {
+		r.tries = 0
+	} else {
+		// It is over and still there: a replica waits for its master, and some
+		// libraries leave what they take for free.
+		r.tries++
+		at = now.Add(min(5*time.Second, 50*time.Millisecond<<min(r.tries, 10)))
+	}
+	r.due = at.UnixNano()
+	heap.Push(h, dueAt{r.due, r})
+}
+
+// over takes out the rows that are due; next is when the next one is, zero if
+// none.
+func (h *dueHeap) over(now time.Time, most int) (rows []*row, next time.Time) {
+	limit := now.UnixNano()
+	for len(*h) > 0 {
+		top := (*h)[0]
+		switch {
+		case top.row.due != top.at:
+			heap.Pop(h)
+		case top.at > limit || len(rows) >= most:
+			return rows, time.Unix(0, top.at)
+		default:
+			heap.Pop(h)
+			top.row.due = 0
+			rows = append(rows, top.row)
+		}
+	}
+	return rows, time.Time{}
+}
+
+// tidy drops what is out of date, where that is most of the heap.
+func (h *dueHeap) tidy(rows int) {
+	if len(*h) < 2*rows+1000 {
+		return
+	}
+	kept := (*h)[:0]
+	for _, d := range *h {
+		if d.row.due == d.at {
+			kept = append(kept, d)
+		}
+	}
+	clear((*h)[len(kept):])
+	*h = kept
+	heap.Init(h)
+}

@@ -1,0 +1,121 @@
+package inspect
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"fencepost/lockcore/inspect/family"
+)
+
+// open takes in what a feed told.
+func (t *tracker) open(news told) {
+	now := time.Now()
+	if !news.heard.IsZero() {
+		t.heard(news.heard)
+	}
+	for _, mark := range news.pongs {
+		if mark == feedMark {
+			t.feeds.pinged = time.Time{}
+			t.answered(news.heard)
+		} else {
+			t.barrier(mark)
+		}
+	}
+	if !news.flushed.IsZero() {
+		t.flushed(news.flushed)
+	}
+	t.receipts(news.keys)
+	for key, what := range news.keys {
+		t.told(key, what)
+	}
+	if news.all {
+		t.rereadAll(now, "more changes were told than could be kept")
+		t.scan.wanted = true
+	}
+	if t.feeds.cur != nil && slices.Contains(news.failed, t.feeds.cur) {
+		t.feedLost(now, news.why)
+	}
+}
+
+// receipts notes the releases of ours that left one. It comes in one step with
+// the change of the lock's own key; the end of a receipt, a minute later, comes
+// alone.
+func (t *tracker) receipts(keys map[string]*tidings) {
+	for key, what := range keys {
+		if !isReceipt(key) {
+			continue
+		}
+		lock, _, _ := strings.Cut(key, receiptMark)
+		if bare := strings.TrimSuffix(strings.TrimPrefix(lock, "{"), "}"); t.rows[lock] == nil && t.rows[bare] != nil {
+			lock = bare
+		}
+		if keys[lock] != nil || t.read.marks[lock] != nil || slices.Contains(what.names, toldSet) {
+			t.force(lock)
+		}
+	}
+}
+
+// told files what was told of one key: of a known lock, of one of its
+// companions, or of a key that may be a new lock.
+func (t *tracker) told(key string, what *tidings) {
+	if isReceipt(key) {
+		return
+	}
+	delete(t.read.doubts, key)
+	if main, ok := t.companions[key]; ok && t.rows[key] == nil {
+		t.mark(main, what.first).tracked = true
+		return
+	}
+	if t.rows[key] == nil && !t.interesting(key) {
+		t.feeds.needless++
+		return
+	}
+	m := t.mark(key, what.first)
+	m.tracked = m.tracked || what.tracked || len(what.names) > 0
+	m.names = append(m.names, what.names...)
+	m.last = what.last
+	m.more = m.more || what.more
+	if len(m.names) > namesKept {
+		m.names, m.more = m.names[:namesKept], true
+	}
+}
+
+// interesting reports whether a key that changed may be a lock that is not
+// known yet.
+func (t *tracker) interesting(key string) bool {
+	if !matchAny(t.f.q.Match, key) || t.scan.ordinary.has(key) {
+		return false
+	}
+	return t.status.Coverage.Depth == Deep || family.NameCandidate(key, t.in.own...)
+}
+
+// flushed is that a database was emptied, or, on a replica, that all was sent
+// anew: every lock is looked at again.
+func (t *tracker) flushed(at time.Time) {
+	for key := range t.rows {
+		t.mark(key, at).flushed = true
+	}
+	t.scan.wanted = true
+	t.scan.ordinary.forget()
+}
+
+// force notes that a lock's end is a release of ours.
+func (t *tracker) force(key string) {
+	now := time.Now()
+	for k, at := range t.read.forced {
+		if now.Sub(at) > forcedFor {
+			delete(t.read.forced, k)
+		}
+	}
+	if t.read.forced == nil {
+		t.read.forced = map[string]time.Time{}
+	}
+	t.read.forced[key] = now
+	if t.rows[key] != nil {
+		t.mark(key, now).tracked = true
+	}
+}
+
+// forcedFor is for how long an end may be put down to a release of ours.
+const forcedFor = 2 * time.Second

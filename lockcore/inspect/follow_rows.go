@@ -1,0 +1,178 @@
+package inspect
+
+import (
+	"time"
+
+	"fencepost/lockcore/inspect/family"
+)
+
+// enter adds a lock that was not known.
+func (t *tracker) enter(l *Lock, events []Event, w *witness) {
+	r := &row{at: len(t.list)}
+	seen := &Watched{Lock: *l, FirstSeen: w.at}
+	for _, e := range events {
+		seen.Began = seen.Began || e.Kind == WasAcquired && !e.Inferred
+	}
+	key := string(l.Key)
+	r.next = t.rows[key]
+	t.rows[key] = r
+	t.list = append(t.list, r)
+	t.adopt(r, seen)
+	t.f.record(events...)
+	if t.feeds.covered != nil && !t.covered(l) {
+		t.feeds.lacking = true
+	}
+	if t.feeds.single != nil && w.rescan {
+		t.mark(key, w.at) // so that the server tracks it
+	}
+}
+
+// covered reports whether changes to a lock and its companions are told.
+func (t *tracker) covered(l *Lock) bool {
+	if t.feeds.cur == nil || t.feeds.single != nil {
+		return true
+	}
+	if !t.feeds.covered.covers(string(l.Key)) {
+		return false
+	}
+	for _, c := range l.Companions {
+		if !t.feeds.covered.covers(string(c)) {
+			return false
+		}
+	}
+	return true
+}
+
+// adopt makes w what is known of a row.
+func (t *tracker) adopt(r *row, w *Watched) {
+	main := string(w.Key)
+	if r.w != nil {
+		for _, c := range r.w.Companions {
+			delete(t.companions, string(c))
+		}
+	}
+	for _, c := range w.Companions {
+		if string(c) != main {
+			t.companions[string(c)] = main
+		}
+	}
+	r.w = w
+	t.due.schedule(r, time.Now())
+}
+
+// remove drops a lock that is gone.
+func (t *tracker) remove(r *row) {
+	key := string(r.w.Key)
+	for _, c := range r.w.Companions {
+		delete(t.companions, string(c))
+	}
+	if t.rows[key] == r {
+		if r.next == nil {
+			delete(t.rows, key)
+		} else {
+			t.rows[key] = r.next
+		}
+	} else {
+		for x := t.rows[key]; x != nil; x = x.next {
+			if x.next == r {
+				x.next = r.next
+			}
+		}
+	}
+	last := t.list[len(t.list)-1]
+	t.list[r.at], last.at = last, r.at
+	t.list[len(t.list)-1] = nil
+	t.list = t.list[:len(t.list)-1]
+	r.due = 0
+}
+
+// missed is a key that the feed said had changed, and that is as it was: a lock
+// was taken and given up between two looks.
+func (t *tracker) missed(key string, m *mark, w *witness) {
+	if len(w.told) > 0 && w.whole && t.rows[key] == nil {
+		t.f.record(diff(nil, nil, w)...)
+		return
+	}
+	if !m.tracked || t.rows[key] != nil || !family.NameCandidate(key, t.in.own...) {
+		return
+	}
+	if at, ok := t.read.echoes[key]; ok && w.at.Sub(at) < tellTolerance {
+		return // its end was found before it was told
+	}
+	t.echo(key, w.at)
+	e := about(w.key, FeedGap)
+	e.At, e.Source, e.Inferred, e.Note = w.at, w.source, true, "taken and given up between two looks: its holder was not seen"
+	t.f.record(e)
+}
+
+// echo notes that a key was found gone before that was told.
+func (t *tracker) echo(key string, at time.Time) {
+	if t.read.echoes == nil {
+		t.read.echoes = map[string]time.Time{}
+	}
+	if len(t.read.echoes) > keysKept/10 {
+		for k, then := range t.read.echoes {
+			if at.Sub(then) > tellTolerance {
+				delete(t.read.echoes, k)
+			}
+		}
+	}
+	t.read.echoes[key] = at
+}
+
+// judge notes changes that the feed did not tell of. It may still be about to,
+// so it is given a moment.
+func (t *tracker) judge(key string, events []Event, w *witness) {
+	if t.feeds.cur == nil || t.status.Source == ByPolling || len(events) == 0 {
+		return
+	}
+	if w.touched {
+		delete(t.read.doubts, key)
+		return
+	}
+	for _, e := range events {
+		if e.Kind == WasExpired || w.flushed || w.gap != "" || w.rescan || w.at.Sub(t.feeds.swapped) < 2*tellTolerance {
+			return
+		}
+	}
+	if t.read.doubts == nil {
+		t.read.doubts = map[string]time.Time{}
+	}
+	t.read.doubts[key] = w.at
+}
+
+// settleDoubts strikes a feed that never told of what was found.
+func (t *tracker) settleDoubts(now time.Time, wake *earliest) {
+	for key, at := range t.read.doubts {
+		if limit := at.Add(tellTolerance); now.Before(limit) {
+			wake.by(limit)
+			continue
+		}
+		delete(t.read.doubts, key)
+		t.strike(now)
+	}
+}
+
+// clockGuess is how far a server's clock is from this machine's, by the look
+// that was answered fastest of the last few.
+type clockGuess struct {
+	looks [clockSamples]struct{ offset, rtt time.Duration }
+	n     int
+}
+
+func (c *clockGuess) learn(l *Lock) {
+	if l.facts == nil || l.facts.Now.IsZero() {
+		return
+	}
+	c.looks[c.n%clockSamples] = struct{ offset, rtt time.Duration }{l.facts.Now.Sub(l.SampledAt), 2 * l.Uncertainty}
+	c.n++
+}
+
+func (c *clockGuess) best() (offset, rtt time.Duration, known bool) {
+	for i := range min(c.n, clockSamples) {
+		if x := c.looks[i]; !known || x.rtt < rtt {
+			offset, rtt, known = x.offset, x.rtt, true
+		}
+	}
+	return offset, rtt, known
+}

@@ -1,0 +1,228 @@
+package inspect
+
+import (
+	"slices"
+	"time"
+
+	"fencepost/lockcore/inspect/family"
+	"fencepost/lockcore/wire"
+)
+
+// mostTries is how often a look is repeated because changes came in between.
+const mostTries = 4
+
+// settle compares what a job found with what was known. complete says that all
+// notifications of what happened before the look have come.
+func (t *tracker) settle(job *readJob, complete bool) {
+	r := &t.read
+	r.job = nil
+	now := time.Now()
+	r.nextAt = now.Add(max(readRest, readDuty*job.done.Sub(job.began)))
+	if len(job.locks) > 0 {
+		t.clock.learn(&job.locks[0])
+	}
+	if job.checked {
+		job.facts.runID = t.facts.runID // another one is for connected to notice
+		t.facts, t.factsAt = job.facts, now
+	}
+	byKey := map[string][]*Lock{}
+	for i := range job.locks {
+		key := string(job.locks[i].Key)
+		byKey[key] = append(byKey[key], &job.locks[i])
+	}
+	for _, key := range job.ordinary {
+		if byKey[key] == nil {
+			t.scan.ordinary.add(key)
+		}
+	}
+	t.f.mu.Lock()
+	defer t.f.mu.Unlock()
+	for _, key := range job.keys {
+		m := job.marks[key]
+		if complete && m != nil && m.tries < mostTries && t.stirred(key) {
+			m.tries++
+			t.merge(key, m) // something happened while we looked: look again
+		} else {
+			t.settleKey(job, key, byKey[key], m, complete)
+		}
+		delete(byKey, key)
+	}
+	for key, locks := range byKey { // met by a companion
+		t.settleKey(job, key, locks, nil, false)
+	}
+	t.status.Offset, t.status.OffsetRTT, t.status.OffsetKnown = t.clock.best()
+	t.f.bump()
+	t.due.tidy(len(t.list))
+}
+
+// stirred reports whether more was told of a key since it was read.
+func (t *tracker) stirred(key string) bool {
+	m := t.read.marks[key]
+	return m != nil && len(m.names) > 0
+}
+
+// settleKey compares the locks at one key with those that were known there.
+func (t *tracker) settleKey(job *readJob, key string, locks []*Lock, m *mark, complete bool) {
+	w := t.witness(job, key, m, complete)
+	quiet := true
+	for r := t.rows[key]; r != nil; {
+		next := r.next
+		i := slices.IndexFunc(locks, func(l *Lock) bool { return l.Field == r.w.Field && l.HasField == r.w.HasField })
+		var cur *Lock
+		if i >= 0 {
+			cur = locks[i]
+			locks = slices.Delete(locks, i, i+1)
+		}
+		quiet = !t.change(r, cur, w) && quiet
+		r = next
+	}
+	for _, l := range locks {
+		t.enter(l, diff(nil, l, w), w)
+		quiet = false
+	}
+	if quiet && m != nil {
+		t.missed(key, m, w)
+	}
+}
+
+// witness is under which circumstances a job found what it did.
+func (t *tracker) witness(job *readJob, key string, m *mark, complete bool) *witness {
+	w := &witness{at: job.done, source: t.status.Source, evicted: job.evicted, emptied: job.flushed}
+	w.key = &Lock{DB: t.node.DB, Node: t.node.Addr, Key: wire.Raw(key), State: family.Free}
+	if at, ok := t.read.forced[key]; ok && job.done.Sub(at) < forcedFor {
+		w.forced = true
+	}
+	if m == nil {
+		return w
+	}
+	w.touched, w.flushed, w.gap = m.tracked, m.flushed, m.gap
+	if m.tracked {
+		w.at = m.first
+	}
+	if len(m.names) > 0 {
+		w.told, w.source = m.names, ByNotification
+		w.whole = complete && !m.more && m.gap == "" && !m.flushed && m.tries < mostTries && m.first.After(t.feeds.swapped)
+	}
+	return w
+}
+
+// change replaces what is known of a lock; false where nothing happened to it.
+func (t *tracker) change(r *row, cur *Lock, w *witness) bool {
+	prev := &r.w.Lock
+	events := diff(prev, cur, w)
+	t.judge(string(prev.Key), events, w)
+	t.f.record(events...)
+	if cur == nil {
+		t.remove(r)
+		t.ghost(string(prev.Key), w.at)
+		if !w.touched {
+			t.echo(string(prev.Key), w.at)
+		}
+		return true
+	}
+	next := t.watched(r, cur, events, w)
+	t.adopt(r, next)
+	return len(events) > 0
+}
+
+// watched is what is known of a lock after a look: under the same holder,
+// what was learned of it goes on.
+func (t *tracker) watched(r *row, cur *Lock, events []Event, w *witness) *Watched {
+	old := r.w
+	next := &Watched{Lock: *cur, FirstSeen: old.FirstSeen, Began: old.Began, Beat: old.Beat, Missed: old.Missed}
+	if !sameHold(&old.Lock, cur) || slices.ContainsFunc(events, func(e Event) bool { return e.Kind.begins() }) && len(cur.Holders) == 1 {
+		r.learn = nil
+		next.FirstSeen, next.Began, next.Beat, next.Missed = w.at, false, Beat{}, false
+		for _, e := range events {
+			next.Began = next.Began || e.Kind.begins() && !e.Inferred
+		}
+		return next
+	}
+	renewals := 0
+	for _, e := range events {
+		if e.Kind == WasRenewed {
+			renewals++
+		}
+	}
+	if renewals == 0 {
+		steady(&old.Lock, &next.Lock)
+		return next
+	}
+	t.beat(r, &old.Lock, cur, renewals, w)
+	next.Beat = r.learn.beat
+	next.Missed = next.Missed || w.gap != ""
+	return next
+}
+
+// begins reports whether a holder's hold begins with such an event.
+func (k EventKind) begins() bool {
+	return k == WasAcquired || k == HandedOver || k == Overwritten || k == OperatorHolds
+}
+
+// sameHold reports whether the same holders hold a lock.
+func sameHold(a, b *Lock) bool {
+	x, y := held(a), held(b)
+	if len(x) != len(y) {
+		return len(x) > 1 && len(y) > 1 // of many, some come and go
+	}
+	for i := range x {
+		if !slices.ContainsFunc(y, func(h family.Holder) bool { return sameHolder(h, x[i]) }) {
+			return len(x) > 1
+		}
+	}
+	return true
+}
+
+// beat teaches the rhythm what a look found.
+func (t *tracker) beat(r *row, prev, cur *Lock, renewals int, w *witness) {
+	if r.learn == nil {
+		r.learn = &rhythm{}
+	}
+	before, _ := prev.ends()
+	after, _ := cur.ends()
+	seen := time.Time{}
+	if w.touched {
+		seen = w.at
+	}
+	for i := range renewals { // several between two looks: evenly, as far as anybody knows
+		step := after.Sub(before) / time.Duration(renewals-i)
+		last := before.Add(step)
+		if i == renewals-1 {
+			last = after
+		}
+		r.learn.renewed(before, last, cur.SampledAt.Add(last.Sub(after)), later(seen, last.Sub(after)), cur.SampledAt.Sub(prev.SampledAt))
+		before = last
+	}
+}
+
+// later moves a moment, where there is one.
+func later(at time.Time, d time.Duration) time.Time {
+	if at.IsZero() {
+		return at
+	}
+	return at.Add(d)
+}
+
+// steady keeps a deadline from twitching: two looks at one lease are two
+// measurements of one moment, which lies where both allow it to.
+func steady(prev, cur *Lock) {
+	a, ok1 := prev.ends()
+	b, ok2 := cur.ends()
+	if !ok1 || !ok2 {
+		return
+	}
+	drift := max(0, cur.SampledAt.Sub(prev.SampledAt)) / 10_000
+	ua, ub := prev.Uncertainty+time.Millisecond+drift, cur.Uncertainty+time.Millisecond
+	from, to := a.Add(-ua), a.Add(ua)
+	if lo := b.Add(-ub); lo.After(from) {
+		from = lo
+	}
+	if hi := b.Add(ub); hi.Before(to) {
+		to = hi
+	}
+	if to.Before(from) {
+		return // they disagree: the newer one counts
+	}
+	cur.Deadline = from.Add(to.Sub(from) / 2)
+	cur.Uncertainty = max(0, to.Sub(from)/2-time.Millisecond)
+}
