@@ -267,3 +267,32 @@ func TestE2EWithoutColour(t *testing.T) {
 		})
 	}
 }
+
+// The sandbox serves other programs: an interactive redis-cli, and a console that
+// takes it for any other server. Only this machine can reach it.
+func TestE2ESandboxVerb(t *testing.T) {
+	served := open(t, terminal{}, "sandbox", "--listen", "127.0.0.1:0")
+	served.sees("redis-cli -p ")
+	port := regexp.MustCompile(`redis-cli -p (\d+)`).FindStringSubmatch(served.screen())[1]
+	if cli, err := exec.LookPath("redis-cli"); err == nil {
+		s := launch(t, terminal{}, exec.Command(cli, "-p", port))
+		s.sees("127.0.0.1:" + port + ">")
+		s.write("GET lock:report\r")
+		s.sees(`"1"`)
+		s.write("quit\r")
+		s.ends()
+	}
+	s := open(t, terminal{}, "-p", port)
+	s.sees("127.0.0.1:"+port, "live", "order:4711", "lock:report")
+	s.write("q")
+	s.ends()
+	_ = served.cmd.Process.Signal(syscall.SIGINT)
+	if code := served.ends(); code != 0 {
+		t.Errorf("ctrl+c ended the sandbox with %d", code)
+	}
+	far := open(t, terminal{}, "sandbox", "--listen", "0.0.0.0:0")
+	far.sees("loopback")
+	if code := far.ends(); code != 2 {
+		t.Errorf("listening for others ended with %d, want 2", code)
+	}
+}
