@@ -76,6 +76,19 @@ func (t *Target) failover() *redis.Client {
 	return c
 }
 
+// Another makes one more client of the server that c talks to, after change has
+// had its options: with the same login, the same gate and, behind Sentinels, the
+// same way to the master. The caller closes it.
+func (t *Target) Another(c *redis.Client, change func(*redis.Options)) *redis.Client {
+	o := *c.Options()
+	change(&o)
+	own := t.hooked(redis.NewClient(&o))
+	if t.place.master != "" {
+		own.AddHook(masterHook{t})
+	}
+	return own
+}
+
 // masterHook notes which master was dialled, and keeps the Sentinel's password
 // out of the errors of those dials.
 type masterHook struct{ t *Target }

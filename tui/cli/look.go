@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"fencepost/lockcore/inspect"
 	"fencepost/lockcore/inspect/family"
 	"fencepost/lockcore/target"
@@ -100,6 +102,7 @@ func (inv *invocation) nodes(ctx context.Context, t *target.Target) (nodes []ins
 	for _, m := range masters {
 		nodes = append(nodes, inspect.Node{
 			Addr: m.Addr, DB: m.Client.Options().DB, Client: m.Client, Cluster: t.Info.Mode == target.Cluster,
+			Another: another(t, m.Client),
 		})
 	}
 	if !inv.opts.allDBs || t.Info.Mode == target.Cluster {
@@ -113,9 +116,14 @@ func (inv *invocation) nodes(ctx context.Context, t *target.Target) (nodes []ins
 		c := t.ForDB(db)
 		before := closing
 		closing = func() { _ = c.Close(); before() }
-		nodes = append(nodes, inspect.Node{Addr: own.Addr, DB: db, Client: c})
+		nodes = append(nodes, inspect.Node{Addr: own.Addr, DB: db, Client: c, Another: another(t, c)})
 	}
 	return nodes, closing, nil
+}
+
+// another makes further clients of the node that c talks to.
+func another(t *target.Target, c *redis.Client) func(func(*redis.Options)) *redis.Client {
+	return func(change func(*redis.Options)) *redis.Client { return t.Another(c, change) }
 }
 
 var errNoKeyspace = &target.ConnectError{
