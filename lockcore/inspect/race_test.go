@@ -2,8 +2,11 @@ package inspect_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -44,7 +47,7 @@ var forms = []form{
 		"return redis.call('HEXISTS', KEYS[1], ARGV[1])",
 	},
 	{
-		"zset", func(n int) string { return fmt.Sprintf("%043d=", n) },
+		"zset", func(n int) string { return symfonyToken(n) },
 		`if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
 		local t = redis.call('TIME')
 		local at = string.format('%.0f', t[1] * 1000 + math.floor(t[2] / 1000) + ARGV[2])
@@ -52,6 +55,12 @@ var forms = []form{
 		"if redis.call('ZSCORE', KEYS[1], ARGV[1]) then return redis.call('DEL', KEYS[1]) end return 0",
 		"return redis.call('ZSCORE', KEYS[1], ARGV[1]) and 1 or 0",
 	},
+}
+
+// symfonyToken is 32 bytes that look random, as Symfony makes them.
+func symfonyToken(n int) string {
+	sum := sha256.Sum256([]byte(strconv.Itoa(n)))
+	return base64.StdEncoding.EncodeToString(sum[:])
 }
 
 // owner takes and hands on a lock as its library would.

@@ -22,6 +22,9 @@ import (
 func (in *Inspector) Run(ctx context.Context, p Plan) Outcome {
 	out := Outcome{Told: wire.ToldNobody}
 	for _, step := range p.Steps {
+		if step.After && !out.Word.Done() && out.Word != Partial {
+			continue // there is nothing that it would complete
+		}
 		if !out.add(in.step(ctx, p.Act, step), p.Act) {
 			break
 		}

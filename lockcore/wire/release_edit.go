@@ -172,6 +172,13 @@ func (c Call) WithHold(h Hold) (Call, bool) {
 	}
 	c = c.instead(verbHold, h.Holder, h.Text, h.LifeMS)
 	c.Keys[keyList] = h.Note
+	// Nobody may hold it beside those who are seen.
+	switch c.Script {
+	case scriptReleaseHash:
+		c.Args[headArgs+1] = c.Args[headArgs+2]
+	case scriptReleaseMembers:
+		c.Args[headArgs+1] = strconv.Itoa(len(c.Args) - headArgs - 4)
+	}
 	return c, true
 }
 
@@ -200,14 +207,12 @@ func (c Call) keeps() bool {
 	return false
 }
 
-// swaps reports whether another holder fits where those seen are: not beside
-// readers that stay, nor among members without deadlines of their own.
+// swaps reports whether another holder fits where those seen are: not among
+// members without deadlines of their own.
 func (c Call) swaps() bool {
 	switch c.Script {
-	case scriptReleaseHash:
-		return c.Args[headArgs+1] != "" // the fields seen are all there are
 	case scriptReleaseMembers:
-		return c.Args[headArgs+2] == "deadlines" && c.Args[headArgs+1] != ""
+		return c.Args[headArgs+2] == "deadlines"
 	case scriptReleaseQueued:
 		return false
 	}
