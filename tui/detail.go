@@ -75,7 +75,7 @@ func (m root) detailLines() []string {
 		return []string{"", " The server said that this lock is gone."}
 	}
 	l := &r.lock
-	lines := []string{"", " " + m.theme.Strong.Wrap(r.name())}
+	lines := []string{"", " " + m.theme.Strong.Wrap(r.name)}
 	if !r.gone.IsZero() {
 		lines = append(lines, " "+m.theme.Warn.Wrap("The server said "+coarse(m.now.Sub(r.gone))+" ago that it is gone. Below is what was known."))
 	}

@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"context"
-	"maps"
 	"slices"
 	"time"
 
@@ -10,6 +8,7 @@ import (
 
 	"fencepost/lockcore/inspect"
 	"fencepost/lockcore/inspect/family"
+	"fencepost/tui/theme"
 )
 
 // How often the server is asked. Known locks are read in one pipelined pass;
@@ -39,6 +38,19 @@ type row struct {
 	renewals int
 	before   string    // the holder before this one
 	gone     time.Time // when the server said that it is gone; zero while it is there
+
+	// What the list needs of every row at every change, worked out once: the
+	// row's name, all of it that a filter looks through, and widths in cells.
+	name, text             string
+	nameWidth, holderWidth int
+}
+
+// dressed fills in what is worked out once.
+func (r *row) dressed() *row {
+	r.name, r.text = nameOf(&r.lock), textOf(&r.lock)
+	r.nameWidth = theme.Width(r.name)
+	r.holderWidth = theme.Width(holderCell(&r.lock, theme.Glyphs{}, 1<<10))
+	return r
 }
 
 // feed is what is known of the locks, and when the server is asked again.
@@ -87,11 +99,11 @@ func (l link) failed(now time.Time, why string) link {
 // refreshMsg is what the server says of the known locks.
 type refreshMsg struct {
 	question int
-	asked    []string // row ids
-	locks    []inspect.Lock
+	asked    map[string]*row // what was known then
+	rows     map[string]*row // the same after the answer; what is gone is marked
 	server   *Server
 	err      error
-	sent, at time.Time
+	at       time.Time
 }
 
 // ask reads all known locks in one pass. Now and then, and while the connection
@@ -100,37 +112,62 @@ func (m root) ask() (root, tea.Cmd) {
 	f := &m.feed
 	f.question++
 	f.pending, f.askedAt = f.question, m.now
-	known := make([]inspect.Lock, 0, len(f.rows))
-	ids := make([]string, 0, len(f.rows))
-	for _, id := range sortedIDs(f.rows) {
-		known = append(known, f.rows[id].lock)
-		ids = append(ids, id)
-	}
 	identify := m.opts.Identify
-	if f.link.lost.IsZero() && len(known) > 0 && m.now.Sub(f.identified) < rescanEvery {
+	if f.link.lost.IsZero() && len(f.rows) > 0 && m.now.Sub(f.identified) < rescanEvery {
 		identify = nil
 	}
-	ctx, in, limit, q := m.ctx, m.opts.Inspector, m.opts.timeout(), f.question
+	in, out := m.opts.Inspector, refreshMsg{question: f.question, asked: f.rows}
+	ctx, cancel := m.bounded()
 	return m, func() tea.Msg {
-		ctx, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
-		out := refreshMsg{question: q, asked: ids, sent: time.Now()}
+		var locks []inspect.Lock
+		sent := time.Now()
 		if identify != nil {
-			s, err := identify(ctx)
-			if err != nil {
-				return out.failed(err)
-			}
+			var s Server
+			s, out.err = identify(ctx)
 			out.server = &s
 		}
-		out.locks, out.err = in.Refresh(ctx, known)
+		if out.err == nil {
+			locks, out.err = in.Refresh(ctx, locksOf(out.asked))
+		}
 		out.at = time.Now()
+		if out.err == nil {
+			out.rows = answered(out.asked, locks, sent, out.at)
+		}
 		return out
 	}
 }
 
-func (r refreshMsg) failed(err error) refreshMsg {
-	r.err, r.at = err, time.Now()
-	return r
+func locksOf(rows map[string]*row) []inspect.Lock {
+	locks := make([]inspect.Lock, 0, len(rows))
+	for _, r := range rows {
+		locks = append(locks, r.lock)
+	}
+	return locks
+}
+
+// answered are the rows after an answer: what was asked for and is not in it is
+// gone, unless it was seen after the question was sent.
+func answered(asked map[string]*row, locks []inspect.Lock, sent, at time.Time) map[string]*row {
+	rows := make(map[string]*row, len(asked))
+	for _, l := range locks {
+		id := rowID(&l)
+		rows[id] = asked[id].next(l, at)
+	}
+	for id, old := range asked {
+		switch {
+		case rows[id] != nil:
+		case old.lock.SampledAt.After(sent):
+			rows[id] = old
+		case old.gone.IsZero():
+			lost := *old
+			lost.gone = at
+			rows[id] = &lost
+		case at.Sub(old.gone) <= goneAsked:
+			rows[id] = old
+		}
+	}
+	return rows
 }
 
 func (r refreshMsg) apply(m root) (root, tea.Cmd) { //nolint:unparam // an applier may ask for a command, this one does not
@@ -147,12 +184,13 @@ func (r refreshMsg) apply(m root) (root, tea.Cmd) { //nolint:unparam // an appli
 	if r.server != nil {
 		m.server, m.feed.identified = *r.server, r.at
 	}
-	wasLost := !m.feed.link.lost.IsZero()
-	m.feed = m.feed.answered(r)
-	if wasLost {
+	if !m.feed.link.lost.IsZero() {
 		m = m.say(fine, "the server answers again; what happened meanwhile was not seen")
 		m.feed.scan.next = r.at
 	}
+	m.feed.rows = merged(m.feed.rows, r.asked, r.rows)
+	m.feed.link = m.feed.link.ok(r.at)
+	m.feed.nextRefresh = nextRefresh(m.feed.rows, r.at)
 	m.list = m.list.sync(m)
 	if m.detail.id != "" {
 		m.detail = m.detail.sync(m)
@@ -160,35 +198,18 @@ func (r refreshMsg) apply(m root) (root, tea.Cmd) { //nolint:unparam // an appli
 	return m, nil
 }
 
-// answered files the answer to a refresh: what was asked for and is not in it
-// is gone.
-func (f feed) answered(r refreshMsg) feed {
-	rows := maps.Clone(f.rows)
-	if rows == nil {
-		rows = map[string]*row{}
-	}
-	there := map[string]bool{}
-	for _, l := range r.locks {
-		id := rowID(&l)
-		there[id] = true
-		rows[id] = rows[id].next(l, r.at)
-	}
-	for _, id := range r.asked {
-		old, ok := rows[id]
-		switch {
-		case !ok || there[id] || old.lock.SampledAt.After(r.sent): // a walk has seen it since
-		case old.gone.IsZero():
-			lost := *old
-			lost.gone = r.at
-			rows[id] = &lost
-		case r.at.Sub(old.gone) > goneAsked:
-			delete(rows, id)
+// merged puts an answer together with what a walk has found since the question:
+// of two looks at one lock the later one stays.
+func merged(now, asked, answer map[string]*row) map[string]*row {
+	for id, r := range now {
+		if asked[id] == r {
+			continue // nothing new of it meanwhile
+		}
+		if got := answer[id]; got == nil || r.lock.SampledAt.After(got.lock.SampledAt) && got.gone.Before(r.lock.SampledAt) {
+			answer[id] = r
 		}
 	}
-	f.rows = rows
-	f.link = f.link.ok(r.at)
-	f.nextRefresh = nextRefresh(rows, r.at)
-	return f
+	return answer
 }
 
 // nextRefresh is when to ask again: after a second, or just after the first
@@ -209,7 +230,7 @@ func nextRefresh(rows map[string]*row, at time.Time) time.Time {
 // next takes a new look at a lock into its row; r is nil for a new one.
 func (r *row) next(l inspect.Lock, at time.Time) *row {
 	if r == nil {
-		return &row{lock: l, id: rowID(&l), whole: l.TTL}
+		return (&row{lock: l, id: rowID(&l), whole: l.TTL}).dressed()
 	}
 	if l.SampledAt.Before(r.lock.SampledAt) {
 		return r // an older answer came late
@@ -219,14 +240,14 @@ func (r *row) next(l inspect.Lock, at time.Time) *row {
 	if !r.gone.IsZero() || !sameHolders(&r.lock, &l) {
 		n.since, n.renewed, n.renewals, n.whole = at, time.Time{}, 0, l.TTL
 		n.before = r.lock.HolderWords()
-		return &n
+		return n.dressed()
 	}
 	n.whole = max(r.whole, l.TTL)
 	moved := l.Deadline.Sub(r.lock.Deadline)
 	if !l.Persistent && !r.lock.Persistent && moved > renewalStep+l.Uncertainty+r.lock.Uncertainty {
 		n.renewed, n.renewals = at, r.renewals+1
 	}
-	return &n
+	return n.dressed()
 }
 
 // renewalStep is how far a deadline must move to count as renewed: clocks and
@@ -251,15 +272,6 @@ func sortedHolders(l *inspect.Lock) []family.Holder {
 
 // rowID names a row for ever: RowID, and the node where several are looked at.
 func rowID(l *inspect.Lock) string { return l.Node + "/" + l.RowID() }
-
-func sortedIDs(rows map[string]*row) []string {
-	ids := make([]string, 0, len(rows))
-	for id := range rows {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	return ids
-}
 
 func later(a, b time.Time) time.Time {
 	if a.After(b) {

@@ -158,9 +158,9 @@ func (m root) secondLine() string {
 
 func (m root) countWords() string {
 	if m.list.filter.String() != "" {
-		return fmt.Sprintf("filter %q: %d of %s (Esc clears)", m.list.filter.String(), len(m.list.rows), plural(m.list.total, "lock"))
+		return fmt.Sprintf("filter %q: %d of %s (Esc clears)", m.list.filter.String(), len(m.list.rows), plural(len(m.list.all), "lock"))
 	}
-	return plural(m.list.total, "lock")
+	return plural(len(m.list.all), "lock")
 }
 
 // coverageWords say what was looked at.

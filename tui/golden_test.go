@@ -211,20 +211,27 @@ func TestB33EveryFieldIsHarmless(t *testing.T) {
 }
 
 // An answer that is older than what a walk has seen meanwhile must not say that
-// a lock is gone.
+// a lock is gone, nor hide what the walk saw.
 func TestLateAnswerDoesNotHideALock(t *testing.T) {
-	locks := someLocks()[:1]
-	id := rowID(&locks[0])
-	d := newDirect(80, 24).found(locks...)
-	d.m.feed.pending = 3
-	d.send(refreshMsg{question: 3, asked: []string{id}, sent: locks[0].SampledAt.Add(-time.Second), at: noon})
-	if !d.m.feed.rows[id].gone.IsZero() {
-		t.Error("a lock that was seen later counts as gone")
+	l := someLocks()[0]
+	id := rowID(&l)
+	first := map[string]*row{id: (*row)(nil).next(l, noon)}
+	sent, at := noon, noon.Add(time.Second)
+	gone := answered(first, nil, sent, at)
+	if gone[id].gone.IsZero() {
+		t.Error("a lock that is not in the answer does not count as gone")
 	}
-	d.m.feed.pending = 4
-	d.send(refreshMsg{question: 4, asked: []string{id}, sent: locks[0].SampledAt.Add(time.Second), at: noon.Add(time.Second)})
-	if d.m.feed.rows[id].gone.IsZero() {
-		t.Error("a lock that is not there any more does not count as gone")
+	if late := answered(first, nil, l.SampledAt.Add(-time.Second), at); !late[id].gone.IsZero() {
+		t.Error("a lock that was seen after the question counts as gone")
+	}
+	l.SampledAt = at.Add(time.Millisecond)
+	seen := first[id].next(l, at)
+	if got := merged(map[string]*row{id: seen}, first, gone); got[id] != seen {
+		t.Error("the answer hides what a walk has seen since")
+	}
+	other := &row{id: "new", lock: l}
+	if got := merged(map[string]*row{id: first[id], "new": other}, first, answered(first, nil, sent, at)); got["new"] != other || got[id].gone.IsZero() {
+		t.Error("what a walk found meanwhile is lost, or an answer is not taken")
 	}
 }
 
@@ -233,8 +240,8 @@ func TestAnswerToAnEarlierQuestionIsDropped(t *testing.T) {
 	locks := someLocks()[:1]
 	d := newDirect(80, 24).found(locks...)
 	d.m.feed.pending = 5
-	d.send(refreshMsg{question: 4, asked: []string{rowID(&locks[0])}, sent: noon, at: noon})
-	if d.m.feed.pending != 5 || !d.m.feed.rows[rowID(&locks[0])].gone.IsZero() {
+	d.send(refreshMsg{question: 4, at: noon})
+	if d.m.feed.pending != 5 || len(d.m.feed.rows) != 1 {
 		t.Error("the answer to question 4 was taken for that to 5")
 	}
 }

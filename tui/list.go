@@ -11,13 +11,12 @@ import (
 	"fencepost/keymap"
 	"fencepost/lockcore/inspect/family"
 	"fencepost/tui/table"
-	"fencepost/tui/theme"
 )
 
 // list is the first screen: every lock in a row.
 type list struct {
 	rows      []*row // those that show, in order
-	total     int    // how many there are without the filter
+	all       []*row // the same without the filter
 	filter    field
 	filtering bool // the filter is being typed
 	order     order
@@ -28,8 +27,7 @@ type list struct {
 	height    int  // lines for rows
 	// The widest key and holder, so that a wide screen wastes no room on them.
 	keyWidth, holderWidth int
-	frozen                time.Time
-	frozenAll             []*row // what was known when the screen was frozen
+	frozen                time.Time // since when the rows stay as they are; zero while they live
 }
 
 func newList() list { return list{order: byAttention} }
@@ -56,47 +54,61 @@ func orders() []string {
 // on its lock.
 func (l list) sync(m root) list {
 	l.height = max(1, m.listHeight())
-	all := l.frozenAll
 	if l.frozen.IsZero() {
-		all = shown(m.feed.rows, m.now)
+		l.all = shown(m.feed.rows, l.all, m.now)
 	}
-	l.total = len(all)
-	l.rows = all
+	l.all = l.sorted(l.all)
+	l.rows = l.all
 	if want := l.filter.String(); want != "" {
-		l.rows = slices.DeleteFunc(slices.Clone(all), func(r *row) bool { return !matches(r, want) })
+		l.rows = slices.DeleteFunc(slices.Clone(l.all), func(r *row) bool { return !matches(r, want) })
 	}
-	l.rows = slices.Clone(l.rows)
-	l.sortRows()
 	l.keyWidth, l.holderWidth = 0, 0
 	for _, r := range l.rows {
-		l.keyWidth = max(l.keyWidth, theme.Width(r.name()))
-		l.holderWidth = max(l.holderWidth, theme.Width(r.holderCell(m.theme.Glyph, 1<<10)))
+		l.keyWidth, l.holderWidth = max(l.keyWidth, r.nameWidth), max(l.holderWidth, r.holderWidth)
 	}
 	l.table = l.table.Sync(tableRows{l.rows, nil}, l.height)
 	return l
 }
 
 // shown are the rows that belong on the screen: those that are there, and those
-// that have just gone.
-func shown(rows map[string]*row, now time.Time) []*row {
+// that have just gone. They come in the order that they had before, because a
+// hundred thousand rows that are sorted already are quickly sorted again.
+func shown(rows map[string]*row, before []*row, now time.Time) []*row {
 	out := make([]*row, 0, len(rows))
-	for _, r := range rows {
+	add := func(r *row) {
 		if r.gone.IsZero() || now.Sub(r.gone) < goneShown {
 			out = append(out, r)
+		}
+	}
+	old := make(map[string]bool, len(before))
+	for _, b := range before {
+		if r := rows[b.id]; r != nil {
+			old[b.id] = true
+			add(r)
+		}
+	}
+	if len(old) < len(rows) {
+		for id, r := range rows {
+			if !old[id] {
+				add(r)
+			}
 		}
 	}
 	return out
 }
 
-// sortRows sorts in place; equal rows stand by key, so that none jumps about.
-func (l list) sortRows() {
-	slices.SortFunc(l.rows, func(a, b *row) int {
+// sorted returns the rows in order; equal rows stand by key, so that none jumps
+// about.
+func (l list) sorted(rows []*row) []*row {
+	rows = slices.Clone(rows)
+	slices.SortFunc(rows, func(a, b *row) int {
 		c := l.order.compare(a, b)
 		if l.reverse {
 			c = -c
 		}
 		return cmp.Or(c, strings.Compare(a.id, b.id))
 	})
+	return rows
 }
 
 func (o order) compare(a, b *row) int {
@@ -104,7 +116,7 @@ func (o order) compare(a, b *row) int {
 	case byExpiry:
 		return cmp.Compare(expiryRank(a), expiryRank(b))
 	case byHolder:
-		return strings.Compare(holderText(a), holderText(b))
+		return strings.Compare(holderText(&a.lock), holderText(&b.lock))
 	case byFamily:
 		return strings.Compare(a.lock.Family, b.lock.Family)
 	case byFence:
@@ -148,24 +160,7 @@ func flagged(r *row) bool { return len(r.lock.Warnings) > 0 || r.lock.State == f
 // does not matter.
 func matches(r *row, want string) bool {
 	want, not := strings.CutPrefix(strings.ToLower(want), "!")
-	if want == "" {
-		return true
-	}
-	l := &r.lock
-	for _, text := range []string{r.name(), l.Resource.String(), holderText(r), l.Family, l.Label, string(l.Kind), r.stateWords(), l.Fence, r.expiryAt(l.SampledAt)} {
-		if strings.Contains(strings.ToLower(text), want) {
-			return !not
-		}
-	}
-	return not
-}
-
-func holderText(r *row) string {
-	var b strings.Builder
-	for _, h := range r.lock.Holders {
-		b.WriteString(h.ID.String() + " " + h.Label + " " + h.Host + " ")
-	}
-	return b.String()
+	return want == "" || strings.Contains(r.text, want) != not
 }
 
 // current is the row under the cursor.
@@ -261,10 +256,10 @@ func moved(s table.State, id keymap.ID, rows table.Rows, height int) table.State
 // while.
 func (m root) freeze() root {
 	if !m.list.frozen.IsZero() {
-		m.list.frozen, m.list.frozenAll = time.Time{}, nil
+		m.list.frozen = time.Time{}
 		return m
 	}
-	m.list.frozen, m.list.frozenAll = m.now, shown(m.feed.rows, m.now)
+	m.list.frozen = m.now
 	return m
 }
 

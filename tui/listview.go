@@ -81,8 +81,8 @@ func (t tableRows) Row(i int, widths []int) []table.Cell {
 		paint = th.Muted
 	}
 	cells := []table.Cell{
-		colKey:     {Text: r.name(), Paint: paint},
-		colHolder:  {Text: r.holderCell(th.Glyph, widths[colHolder]), Paint: t.holderPaint(r, now, paint)},
+		colKey:     {Text: r.name, Paint: paint},
+		colHolder:  {Text: holderCell(l, th.Glyph, widths[colHolder]), Paint: t.holderPaint(r, now, paint)},
 		colKind:    {Text: kindWords(l.Kind, widths[colKind] < 9), Paint: paint},
 		colFamily:  {Text: familyWords(l.Family, l.Confidence.String()), Paint: paint},
 		colState:   {Text: r.stateWords(), Paint: paint},
@@ -199,9 +199,9 @@ func (m root) listBody() []string {
 // emptyList says why there is nothing to see.
 func (m root) emptyList() []string {
 	switch {
-	case m.list.total > 0:
+	case len(m.list.all) > 0:
 		return []string{"", fmt.Sprintf("  No lock contains %q; %s here without the filter (Esc clears it).",
-			m.list.filter.String(), plural(m.list.total, "lock"))}
+			m.list.filter.String(), plural(len(m.list.all), "lock"))}
 	case !m.feed.link.lost.IsZero():
 		return []string{"", "  The server does not answer, and no lock was seen before."}
 	case m.feed.scanned.IsZero():

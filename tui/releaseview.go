@@ -39,11 +39,11 @@ func (m root) releaseText() []string {
 	case p.stage == done:
 		return m.outcomeText()
 	case p.stage == reading && p.lost != "":
-		return []string{"", " " + m.theme.Warn.Wrap(p.row.name()+": "+p.lost)}
+		return []string{"", " " + m.theme.Warn.Wrap(p.row.name+": "+p.lost)}
 	case p.stage == reading:
-		return []string{"", " Reading " + p.row.name() + m.theme.Glyph.Ellipsis}
+		return []string{"", " Reading " + p.row.name + m.theme.Glyph.Ellipsis}
 	case p.seen.Key == "":
-		return []string{"", " " + m.theme.Strong.Wrap(p.row.name()), "", " " + m.theme.Warn.Wrap(p.blocked)}
+		return []string{"", " " + m.theme.Strong.Wrap(p.row.name), "", " " + m.theme.Warn.Wrap(p.blocked)}
 	}
 	lines := []string{" " + m.theme.Strong.Wrap("Release this lock by force?") + "  Nothing has been done yet."}
 	for _, text := range []string{p.news, p.blocked, p.lost} {

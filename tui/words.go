@@ -127,10 +127,8 @@ func (r *row) stateWords() string {
 	return string(r.lock.State)
 }
 
-// name is what the row is called: what is locked, or the key where that is all
-// there is.
-func (r *row) name() string {
-	l := &r.lock
+// nameOf is what a row is called.
+func nameOf(l *inspect.Lock) string {
 	text := l.Key.String()
 	if l.HasField {
 		text += " field " + l.Field.String()
@@ -138,10 +136,27 @@ func (r *row) name() string {
 	return text
 }
 
+// textOf is what a filter looks through, in lower case.
+func textOf(l *inspect.Lock) string {
+	parts := []string{nameOf(l), l.Resource.String(), holderText(l), l.Family, l.Label, string(l.Kind), string(l.State), l.Fence}
+	if l.Persistent {
+		parts = append(parts, "no expiry")
+	}
+	return strings.ToLower(strings.Join(parts, "\n"))
+}
+
+func holderText(l *inspect.Lock) string {
+	var b strings.Builder
+	for _, h := range l.Holders {
+		b.WriteString(h.ID.String() + " " + h.Label + " " + h.Host + " ")
+	}
+	return b.String()
+}
+
 // holderCell names who holds a lock in w cells: the host where the library
 // tells it, else the id, and how many more there are.
-func (r *row) holderCell(g theme.Glyphs, w int) string {
-	hs := r.lock.Holders
+func holderCell(l *inspect.Lock, g theme.Glyphs, w int) string {
+	hs := l.Holders
 	if len(hs) == 0 {
 		return "nobody"
 	}
