@@ -10,7 +10,7 @@ import (
 func mixedKeys(b *testing.B, n int) []*Sample {
 	var locks []*Sample
 	for _, c := range readCorpus(b) {
-		locks = append(locks, c.samples(b)...)
+		locks = append(locks, c.samples()...)
 	}
 	out := make([]*Sample, n)
 	for i := range out {

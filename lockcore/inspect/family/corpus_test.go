@@ -1,123 +1,40 @@
 package family
 
 import (
-	"bufio"
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"fencepost/lockcore/redistest"
 )
 
 // capture is one line of testdata/corpus/corpus.jsonl.
-type capture struct {
-	ID           string `json:"id"`
-	Library      string `json:"library"`
-	CapturedAtMS int64  `json:"captured_at_ms"`
-	Keys         []struct {
-		Key    string `json:"key"`
-		Type   string `json:"type"`
-		PTTL   int64  `json:"pttl_ms"`
-		Value  string `json:"value"`
-		Fields map[string]string
-		// Members are strings for sets and lists, pairs for sorted sets.
-		Members []json.RawMessage
-	} `json:"keys"`
-	Channels []struct {
-		Channel     string `json:"channel"`
-		Subscribers int64  `json:"subscribers"`
-	} `json:"channel_detail"`
-	Expect expected `json:"expect"`
-}
-
-type expected struct {
-	IsLock     bool            `json:"is_lock"`
-	Kind       string          `json:"kind"`
-	Holder     json.RawMessage `json:"holder"`
-	Reentrancy json.RawMessage `json:"reentrancy"`
-	Readers    *int            `json:"readers"`
-	Waiters    *int64          `json:"waiters"`
-	Fence      *int64          `json:"fence"`
-	Persistent *bool           `json:"persistent"`
-	Live       *bool           `json:"live"`
-	LockKey    string          `json:"lock_key"`
-}
-
-// unescape undoes the \xNN and \\ of the corpus.
-func unescape(t testing.TB, s string) string {
-	t.Helper()
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] != '\\' {
-			b.WriteByte(s[i])
-			continue
-		}
-		if s[i+1] == '\\' {
-			b.WriteByte('\\')
-			i++
-			continue
-		}
-		var c byte
-		if _, err := fmt.Sscanf(s[i:i+4], `\x%02x`, &c); err != nil {
-			t.Fatalf("escape in %q: %v", s, err)
-		}
-		b.WriteByte(c)
-		i += 3
-	}
-	return b.String()
-}
+type capture struct{ redistest.Capture }
 
 func readCorpus(t testing.TB) []capture {
 	t.Helper()
-	file, err := os.Open(filepath.Join("..", "..", "..", "testdata", "corpus", "corpus.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = file.Close() })
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, 1<<20)
 	var out []capture
-	for lines.Scan() {
-		var c capture
-		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, c)
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
+	for _, c := range redistest.Corpus(t) {
+		out = append(out, capture{c})
 	}
 	return out
 }
 
 // samples are the capture's keys as a look at a server would give them.
-func (c *capture) samples(t testing.TB) []*Sample {
-	t.Helper()
+func (c *capture) samples() []*Sample {
 	var out []*Sample
 	for _, k := range c.Keys {
-		s := &Sample{Key: unescape(t, k.Key), Type: Type(k.Type), PTTL: k.PTTL, Whole: true, NowMS: c.CapturedAtMS}
-		s.Value = unescape(t, k.Value)
+		s := &Sample{Key: k.Key, Type: Type(k.Type), Value: k.Value, PTTL: k.PTTL, Whole: true, NowMS: c.CapturedAtMS}
 		for f, v := range k.Fields {
-			s.Pairs = append(s.Pairs, Pair{unescape(t, f), unescape(t, v)})
+			s.Pairs = append(s.Pairs, Pair{f, v})
 		}
 		slices.SortFunc(s.Pairs, func(a, b Pair) int { return cmp.Compare(a.A, b.A) })
 		for _, m := range k.Members {
-			if s.Type == "stream" {
-				break
-			}
-			var one string
-			var pair [2]string
-			if json.Unmarshal(m, &one) == nil {
-				s.Pairs = append(s.Pairs, Pair{A: unescape(t, one)})
-			} else if err := json.Unmarshal(m, &pair); err == nil {
-				s.Pairs = append(s.Pairs, Pair{unescape(t, pair[0]), pair[1]})
-			} else {
-				t.Fatalf("%s: member %s: %v", c.ID, m, err)
-			}
+			s.Pairs = append(s.Pairs, Pair{m[0], m[1]})
 		}
 		s.Len = int64(len(s.Pairs))
 		if s.Type == String {
@@ -208,21 +125,14 @@ func (w *world) facts(f *Found) *Facts {
 	return facts
 }
 
-func (c *capture) family() string {
-	if strings.HasPrefix(c.Library, "Redisson ") {
-		return "redisson"
-	}
-	return cmp.Or(families[c.Library], c.Library)
-}
-
 // judge compares the rows of a capture with what it expects, and says what is wrong.
 func (c *capture) judge(t testing.TB, rows []row) []string {
 	e := &c.Expect
 	if !e.IsLock {
 		return c.judgeNegative(rows)
 	}
-	live := e.Live == nil || *e.Live
-	r := c.pick(t, rows)
+	live := e.Alive()
+	r := c.pick(rows)
 	if r == nil {
 		if !live {
 			return nil // left over: no row is as good as a free one
@@ -235,10 +145,10 @@ func (c *capture) judge(t testing.TB, rows []row) []string {
 			bad = append(bad, fmt.Sprintf(format, args...))
 		}
 	}
-	want := c.family()
+	want := c.Family()
 	say(r.Reading.Family == want || r.Reading.Family == "unknown" && slices.Contains(r.Candidates, want),
 		"family %s %v, not %s", r.Reading.Family, r.Candidates, want)
-	say(r.Kind == kinds[e.Kind], "kind %s, not %s", r.Kind, e.Kind)
+	say(r.Kind == Kind(e.Kind()), "kind %s, not %s", r.Kind, e.Kind())
 	if live {
 		say(r.State == Held || r.State == Cooling, "state %s", r.State)
 	} else {
@@ -264,16 +174,7 @@ func (c *capture) judge(t testing.TB, rows []row) []string {
 
 func (c *capture) judgeHolders(t testing.TB, r *row, say func(bool, string, ...any)) {
 	e := &c.Expect
-	var want []string
-	var one string
-	if json.Unmarshal(e.Holder, &one) == nil && one != "" {
-		want = []string{one}
-	} else {
-		_ = json.Unmarshal(e.Holder, &want) // null stays none
-	}
-	for i := range want {
-		want[i] = unescape(t, want[i])
-	}
+	want := e.Holders(t)
 	var got []string
 	counts := map[string]int64{}
 	for _, h := range r.Holders {
@@ -309,8 +210,8 @@ func (c *capture) judgeHolders(t testing.TB, r *row, say func(bool, string, ...a
 }
 
 // pick is the row that the capture is about.
-func (c *capture) pick(t testing.TB, rows []row) *row {
-	key := unescape(t, c.Expect.LockKey)
+func (c *capture) pick(rows []row) *row {
+	key := c.Expect.LockKey
 	for i := range rows {
 		if rows[i].Key == key || slices.Contains(rows[i].Companions, key) {
 			return &rows[i]
@@ -323,13 +224,12 @@ func (c *capture) pick(t testing.TB, rows []row) *row {
 }
 
 func (c *capture) judgeNegative(rows []row) []string {
-	ambiguous := strings.HasPrefix(c.ID, "negative-ordinary-data--idempotency")
 	var bad []string
 	for _, r := range rows {
 		if r.State == Free {
 			continue
 		}
-		excused := ambiguous && r.Confidence == Likely && SmellsLikeLock(r.Key)
+		excused := c.Ambiguous() && r.Confidence == Likely && SmellsLikeLock(r.Key)
 		if r.Confidence > Possible && !excused {
 			bad = append(bad, fmt.Sprintf("%q taken for a lock: %s %s (%s)", r.Key, r.Confidence, r.Reading.Family, r.Claim.Why))
 		}
@@ -341,25 +241,25 @@ func TestCorpus(t *testing.T) {
 	var locks, right int
 	for _, c := range readCorpus(t) {
 		t.Run(c.ID, func(t *testing.T) {
-			if c.Expect.IsLock && ByID(c.family()) == nil {
-				t.Fatalf("the family %s is not known", c.family())
+			if c.Expect.IsLock && ByID(c.Family()) == nil {
+				t.Fatalf("the family %s is not known", c.Family())
 			}
-			samples := c.samples(t)
+			samples := c.samples()
 			w := newWorld(samples, time.UnixMilli(c.CapturedAtMS))
 			for _, ch := range c.Channels {
-				w.subs[unescape(t, ch.Channel)] = ch.Subscribers
+				w.subs[ch.Channel] = ch.Subscribers
 			}
 			bad := c.judge(t, w.rows(samples))
-			live := c.Expect.IsLock && (c.Expect.Live == nil || *c.Expect.Live)
+			live := c.Expect.Alive()
 			if live {
 				locks++
 			}
-			switch reason, ok := excused[c.ID]; {
-			case len(bad) == 0 && ok:
+			switch reason := c.Excuse(); {
+			case len(bad) == 0 && reason != "":
 				t.Errorf("is right now: take it off the list of what cannot be read (%s)", reason)
 			case len(bad) == 0 && live:
 				right++
-			case len(bad) > 0 && !ok:
+			case len(bad) > 0 && reason == "":
 				t.Error(strings.Join(bad, "; "))
 			}
 		})

@@ -11,7 +11,7 @@ import (
 // family: nothing may panic, and nothing may grow out of bounds.
 func FuzzFamilies(f *testing.F) {
 	for _, c := range readCorpus(f) {
-		for _, s := range c.samples(f) {
+		for _, s := range c.samples() {
 			var p [2]Pair
 			copy(p[:], s.Pairs)
 			f.Add(kindByte(s.Type), uint16(len(s.Key)*7+len(s.Value)), s.Key, s.Value, p[0].A, p[0].B, p[1].A, p[1].B, s.PTTL, s.Len, true, c.CapturedAtMS)

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"fencepost/lockcore/redistest"
 )
 
 // fake is a family that claims what it is told to.
@@ -100,7 +102,7 @@ func TestEveryFamilyIsComplete(t *testing.T) {
 			t.Errorf("%s can neither be released nor says why", f.ID)
 		}
 	}
-	for _, id := range families {
+	for _, id := range redistest.Families() {
 		if !seen[id] {
 			t.Errorf("there is no family %s", id)
 		}

@@ -173,9 +173,9 @@ func TestReleaseOfEveryCapture(t *testing.T) {
 			continue
 		}
 		t.Run(c.ID, func(t *testing.T) {
-			samples := c.samples(t)
+			samples := c.samples()
 			w := newWorld(samples, time.UnixMilli(c.CapturedAtMS))
-			r := c.pick(t, w.rows(samples))
+			r := c.pick(w.rows(samples))
 			if r == nil {
 				t.Skip("not recognised by its keys alone")
 			}
