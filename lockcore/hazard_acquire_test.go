@@ -241,6 +241,7 @@ func TestH28_AnotherTypeIsNotContention(t *testing.T) {
 	s := redistest.Start(t)
 	l := onServer(t, s.Addr)
 	s.Do("lpush", "lock:{a}", "x")
+	s.Do("pexpire", "lock:{a}", 60000)
 	for _, opts := range [][]Option{nil, {WithFair()}, {WithExpiringFence(24 * time.Hour)}} {
 		_, err := l.Acquire(soon(t, 5*time.Second), "a", opts...)
 		wantErr(t, "a list", err, ErrCorrupt)
