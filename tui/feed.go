@@ -247,7 +247,10 @@ func (r *row) next(l inspect.Lock, at time.Time) *row {
 	if !l.Persistent && !r.lock.Persistent && moved > renewalStep+l.Uncertainty+r.lock.Uncertainty {
 		n.renewed, n.renewals = at, r.renewals+1
 	}
-	return n.dressed()
+	if l.State != r.lock.State || l.Persistent != r.lock.Persistent || l.Family != r.lock.Family {
+		return n.dressed()
+	}
+	return &n // all that is worked out from it is as before
 }
 
 // renewalStep is how far a deadline must move to count as renewed: clocks and
