@@ -55,8 +55,6 @@ func (l *Lock) Expiry(now time.Time) string {
 			return SpanOf(left) + " (in its value)"
 		}
 		return "over for " + SpanOf(now.Sub(l.Deadline))
-	case l.Persistent && l.reading.ByDesign:
-		return "none, by design"
 	case l.Persistent:
 		return "no expiry"
 	case l.TTL >= practicallyForever:

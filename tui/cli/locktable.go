@@ -12,6 +12,7 @@ import (
 
 	"fencepost/lockcore/inspect"
 	"fencepost/lockcore/inspect/family"
+	"fencepost/lockcore/wire"
 )
 
 // maxColumn is how far a column is widened for one long cell; a longer one is
@@ -90,7 +91,7 @@ func coverageLine(c inspect.Coverage, locks int) string {
 	}
 	parts = append(parts, fmt.Sprintf("%d of %d keys scanned in db %s, %s", c.Scanned, max(c.Keyspace, c.Scanned), joinInts(c.DBs), depth))
 	if len(c.Match) > 0 && !slices.Equal(c.Match, []string{"*"}) {
-		parts = append(parts, "only "+strings.Join(c.Match, " "))
+		parts = append(parts, "only "+wire.Escape(strings.Join(c.Match, " ")))
 	}
 	if c.Nodes > 1 || c.NodesScanned < c.Nodes {
 		parts = append(parts, fmt.Sprintf("%d of %d nodes scanned", c.NodesScanned, c.Nodes))

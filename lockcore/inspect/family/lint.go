@@ -11,7 +11,7 @@ import (
 // The codes of the warnings that any lock may bear. Families add their own.
 const (
 	NoExpiry       = "no-expiry"           // by accident: its library would have set one
-	NoExpiryDesign = "no-expiry-by-design" // its library sets none
+	NoExpiryDesign = "no-expiry-by-design" // its library sets none, or none by default
 	TTLYears       = "ttl-years"
 	DeadlinePassed = "deadline-passed"
 	ConstantValue  = "constant-value"
@@ -60,7 +60,7 @@ func lintExpiry(facts *Facts, r *Reading, add func(code, text string)) {
 			add(TTLYears, "the deadline in it is "+strconv.FormatInt(left/year, 10)+" years away: practically it never expires")
 		}
 	case r.ByDesign:
-		add(NoExpiryDesign, "its library sets no expiry: if the holder dies, it stays until somebody releases it")
+		add(NoExpiryDesign, "its library sets no expiry, or none unless it is told to, so this may be meant: if the holder dies, it stays until somebody releases it")
 	default:
 		add(NoExpiry, "it has no expiry: if the holder dies, it stays until somebody releases it")
 	}
