@@ -53,12 +53,13 @@ func (m root) releaseText() []string {
 	}
 	lines = append(lines, "")
 	lines = append(lines, m.facts(m.reviewFacts()...)...)
-	lines = append(lines, m.facts(m.consequences()...)...)
-	if len(p.plan.Steps) > 0 {
-		lines = append(lines, "", " "+m.theme.Label.Wrap("What will be sent (it compares before it acts):"))
-		lines = append(lines, m.stepLines(p.plan)...)
+	if len(p.plan.Steps) == 0 {
+		return lines
 	}
-	return lines
+	lines = append(lines, m.facts(fact{"consequence", p.plan.Consequence(), m.theme.Warn})...)
+	lines = append(lines, " "+m.theme.Label.Wrap("What will be sent (it compares before it acts):"))
+	lines = append(lines, m.stepLines(p.plan)...)
+	return append(lines, m.facts(m.smallPrint()...)...)
 }
 
 // reviewFacts are what an operator needs to decide, the most needed first.
@@ -87,19 +88,14 @@ func (m root) reviewFacts() []fact {
 	}
 }
 
-// consequences are what follows a release, and how sure its guard is.
-func (m root) consequences() []fact {
-	p := m.release
-	if len(p.plan.Steps) == 0 {
-		return nil
-	}
+// smallPrint is what an operator may want to know besides.
+func (m root) smallPrint() []fact {
 	guard := ""
-	if p.plan.Weak {
+	if m.release.plan.Weak {
 		guard = "weaker than usual: this holder's id may name a later acquisition too, so the deadline is compared as well"
 	}
 	return []fact{
-		{"consequence", p.plan.Consequence(), m.theme.Warn},
-		{"afterwards", p.seen.Note, m.theme.Text},
+		{"afterwards", m.release.seen.Note, m.theme.Text},
 		{"guard", guard, m.theme.Text},
 	}
 }
