@@ -92,7 +92,7 @@ func (inv *invocation) openSandbox(ctx context.Context, o *tui.Options) (closing
 	})
 	o.Inspector = inspect.New(inspect.Node{Addr: "sandbox", Client: client})
 	o.Server = tui.Server{Name: "sandbox", Role: target.Master, Mode: target.Single, Sandbox: true}
-	o.Server.ReadOnly = inv.readOnlyReason(inv.opts.target.ReadOnly)
+	o.Server.ReadOnly = inv.readOnlyReason(inv.opts.target.ReadOnly || isOn(inv.env("FENCEPOST_READ_ONLY")))
 	o.Explain = s.Says
 	server := o.Server
 	o.Identify = func(ctx context.Context) (tui.Server, error) { return server, client.Ping(ctx).Err() }
