@@ -45,6 +45,7 @@ func TestH19_OwnLockAfterALostAnswer(t *testing.T) {
 	p := redistest.NewProxy(t, s.Addr)
 	l := onServer(t, p.Addr)
 	for _, opts := range [][]Option{nil, {WithFair()}} {
+		release(t, take(t, l, "a", opts...)) // the scripts are known from here on
 		s.Do("flushdb")
 		p.CutReply(1, "EVALSHA", "EVAL")
 		lease, err := l.TryAcquire(t.Context(), "a", opts...)

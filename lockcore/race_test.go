@@ -1,0 +1,5 @@
+//go:build race
+
+package lockcore
+
+const raceDetector = true
