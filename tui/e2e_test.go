@@ -115,6 +115,14 @@ func TestE2EServerHangs(t *testing.T) {
 	s.sees("NO ANSWER", "order:4711")
 	server.Resume()
 	s.sees("live")
+	server.Pause()
+	time.Sleep(1500 * time.Millisecond) // a question is under way
+	begun := time.Now()
+	s.write("q")
+	if code := s.ends(); code != 0 || time.Since(begun) > 2*time.Second {
+		t.Errorf("with a server that hangs, q took %s and ended with %d", time.Since(begun), code)
+	}
+	server.Resume()
 }
 
 // Whatever ends the program (B50), the terminal is as it was before, and the exit
