@@ -46,8 +46,8 @@ const (
 )
 
 func listBindings() []Binding {
-	scrolls := []Scope{List, Detail, Help, Sort, Release}
-	rows := []Scope{List, Detail, Help}
+	scrolls := []Scope{List, Detail, Help, Sort, Release, LabList, LabMenu, LabFree}
+	rows := []Scope{List, Detail, Help, LabList}
 	return []Binding{
 		{ID: OpenDetail, Keys: []string{"enter", "d"}, Hint: "details", In: []Scope{List},
 			Help: "everything that is known about the lock under the cursor"},
@@ -83,8 +83,8 @@ func overlayBindings() []Binding {
 	return []Binding{
 		{ID: Next, Keys: []string{"tab", "right"}, Hint: "next choice", In: []Scope{Release}, Help: "to the next choice"},
 		{ID: Prev, Keys: []string{"shift+tab", "left"}, In: []Scope{Release}, Help: "to the choice before"},
-		{ID: Confirm, Keys: []string{"enter"}, Hint: "choose", In: []Scope{Release, Sort}, Help: "do what is focused"},
-		{ID: Back, Keys: []string{"esc", "q"}, Hint: "back", In: []Scope{Detail, Help, Sort},
+		{ID: Confirm, Keys: []string{"enter"}, Hint: "choose", In: []Scope{Release, Sort, LabList, LabMenu, LabFree}, Help: "do what is focused"},
+		{ID: Back, Keys: []string{"esc", "q"}, Hint: "back", In: []Scope{Detail, Help, Sort, Lab, LabList, LabMenu, LabTalk, LabFree},
 			Help: "back to where you came from"},
 		{ID: Close, Keys: []string{"esc"}, Hint: "cancel", In: []Scope{Release}, Help: "close the panel; nothing is changed"},
 		{ID: Apply, Keys: []string{"enter"}, Hint: "done", In: typing, Help: "keep what was typed"},

@@ -33,6 +33,9 @@ func (m root) draw() string {
 	if m.width < minWidth || m.height < minHeight {
 		return m.tooSmall()
 	}
+	if lines, ok := m.labLines(); ok {
+		return m.fit(lines)
+	}
 	lines := m.head()
 	switch m.front() {
 	case atDetail:
@@ -50,7 +53,11 @@ func (m root) draw() string {
 	for len(lines) < bottom {
 		lines = append(lines, "")
 	}
-	lines = append(lines[:bottom], m.foot()...)
+	return m.fit(append(lines[:bottom], m.foot()...))
+}
+
+// fit cuts lines to the screen's width, and joins them.
+func (m root) fit(lines []string) string {
 	for i, line := range lines {
 		lines[i] = m.theme.Glyph.Cut(line, m.width)
 	}

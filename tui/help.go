@@ -45,7 +45,11 @@ func (m root) helpLines() []string {
 		lines = append(lines, line)
 	}
 	lines = append(lines, "", " "+m.theme.Strong.Wrap("What the screen says"), "")
-	for _, text := range legend() {
+	texts := legend()
+	if m.inLab() {
+		texts = m.words().Legend()
+	}
+	for _, text := range texts {
 		for i, part := range theme.Wrap(text, m.width-5) {
 			lead := "   "
 			if i > 0 {

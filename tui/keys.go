@@ -55,6 +55,9 @@ func (m root) scope() keymap.Scope {
 	if _, ok := m.input(); ok {
 		return keymap.Input
 	}
+	if scope, ok := m.labScope(); ok {
+		return scope
+	}
 	switch m.front() {
 	case atDetail:
 		return keymap.Detail
@@ -93,6 +96,9 @@ func (m root) key(name string) (root, tea.Cmd) {
 		m.help = newHelp(m)
 		return m.open(atHelp), nil
 	}
+	if m.inLab() {
+		return m.labKeys(id)
+	}
 	switch m.front() {
 	case atDetail:
 		return m.detailKey(id)
@@ -113,6 +119,8 @@ func (m root) input() (field, bool) {
 		return m.list.filter, true
 	case m.front() == atRelease && m.release.typing():
 		return m.release.typed, true
+	case m.front() == atLab && m.lab.stage.seeking:
+		return m.lab.stage.seek, true
 	}
 	return field{}, false
 }
@@ -121,6 +129,9 @@ func (m root) input() (field, bool) {
 func (m root) setInput(f field) (root, tea.Cmd) {
 	if m.front() == atRelease {
 		return m.releaseTyped(f)
+	}
+	if m.front() == atLab {
+		return m.change(func(s *labStage) { s.seek = f }), nil
 	}
 	m.list.filter = f
 	m.list = m.list.sync(m)

@@ -195,6 +195,8 @@ func (m root) listKey(id keymap.ID) (root, tea.Cmd) {
 		return m.askNow()
 	case keymap.OpenDetail, keymap.OpenRelease, keymap.Copy, keymap.CopyCommands:
 		return m.rowKey(id)
+	case keymap.OpenLab:
+		return m.openLab()
 	default:
 		l.table, l.moved = moved(l.table, id, tableRows{l.rows, nil}, l.height), true
 		return m, nil

@@ -28,6 +28,7 @@ type Options struct {
 	Out     io.Writer
 	Crash   *Crash        // takes panics; nil: Run makes one
 	Timeout time.Duration // for each question to the server; 0: 5 s
+	Lab     LabOptions    // where stories about locks are played
 }
 
 // Server is what the header says of the target.

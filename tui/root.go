@@ -35,6 +35,7 @@ type root struct {
 	release release
 	help    help
 	sort    sortMenu
+	lab     lab
 }
 
 // place is a screen.
@@ -46,6 +47,9 @@ const (
 	atRelease
 	atHelp
 	atSort
+	atLabList
+	atLab
+	atLabTalk
 )
 
 // applier is a message that knows what it changes: the answer to a command.
@@ -135,6 +139,7 @@ func (t tickMsg) apply(m root) (root, tea.Cmd) {
 		cmds = append(cmds, cmd)
 	}
 	m.notice = m.notice.fade(m.now)
+	m = m.tickLab()
 	m, cmd = m.tickRelease()
 	cmds = append(cmds, cmd)
 	return m, tea.Batch(cmds...)

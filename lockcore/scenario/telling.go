@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -26,29 +27,47 @@ type Cell struct {
 
 // Cells are a step's acts, for lanes. A number that is shown to the guard in
 // passing stands only where it is the step.
-func (w *Words) Cells(r *Run, st Step) []Cell {
+func (w *Words) Cells(r *Run, st Step) []Cell { return w.CellsFor(r, st, false) }
+
+// CellsFor is Cells; short asks for the shorter form of an answer where there
+// is one, for lanes of half a screen.
+func (w *Words) CellsFor(r *Run, st Step, short bool) []Cell {
 	if st.Skipped != "" {
 		return []Cell{{Does: "(" + w.say("does", string(st.Skipped), "value", "", "number", "") + ")"}}
 	}
 	var out []Cell
+	first := len(st.Dids) > 0 && st.Dids[0].Does == Acquire // then the entry is the news, not the reading
 	for i, d := range st.Dids {
-		if d.Does == Enter && i+1 < len(st.Dids) && d.Sees.Code == Entered {
+		passing := d.Does == Enter && i+1 < len(st.Dids) && d.Sees.Code == Entered
+		if passing && !first {
 			continue
 		}
-		out = append(out, w.cell(r, st, d))
+		c := w.cell(r, st, d, short)
+		if passing {
+			c.Does = ""
+		}
+		if first && d.Does == Read && i > 0 && st.Dids[i-1].Does == Enter {
+			c.Lane, c.Says = NoLane, ""
+		}
+		out = append(out, c)
 	}
 	return out
 }
 
-func (w *Words) cell(r *Run, st Step, d Did) Cell {
+func (w *Words) cell(r *Run, st Step, d Did, short bool) Cell {
 	c := Cell{Does: w.does(st, d), Lane: laneOf(d)}
 	table := "says"
 	if c.Lane == StoreLane {
 		table = "store"
 	}
-	if c.Lane != NoLane {
-		c.Says = w.say(table, w.form(table, st, d), w.facts(r, st, d)...)
+	if c.Lane == NoLane {
+		return c
 	}
+	key := w.form(table, st, d)
+	if short && w.has(table, key+"-short") {
+		key += "-short"
+	}
+	c.Says = w.say(table, key, w.facts(r, st, d)...)
 	return c
 }
 
@@ -214,4 +233,29 @@ func (w *Words) Reach(s *Scenario, r *Run) string {
 		return w.Say("safe-here", "provided", provided)
 	}
 	return w.Say("safe")
+}
+
+// Store is what a key of a protected resource is called: "account 7" of "account:{7}".
+func (w *Words) Store(kind, name string) string {
+	if w.has("ui", "store-"+kind) {
+		return w.Say("store-"+kind, "n", name)
+	}
+	return kind + " " + name
+}
+
+// Hint is a word beside a key; where the language has none, the key's own.
+func (w *Words) Hint(id, otherwise string) string {
+	if w.has("hint", id) {
+		return w.say("hint", id)
+	}
+	return otherwise
+}
+
+// Legend explains the marks on the lab's screens.
+func (w *Words) Legend() []string {
+	var out []string
+	for i := 1; w.has("legend", strconv.Itoa(i)); i++ {
+		out = append(out, w.say("legend", strconv.Itoa(i)))
+	}
+	return out
 }

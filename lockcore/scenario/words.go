@@ -29,6 +29,8 @@ type Words struct {
 // wordFile is a language as it stands in TOML.
 type wordFile struct {
 	UI     map[string]string    `toml:"ui"`
+	Hint   map[string]string    `toml:"hint"`
+	Legend map[string]string    `toml:"legend"`
 	Rule   map[string]string    `toml:"rule"`
 	Class  map[string]string    `toml:"class"`
 	Does   map[string]string    `toml:"does"`
@@ -85,7 +87,7 @@ func Speak(lang string) (*Words, error) {
 		return nil, fmt.Errorf("scenario: words/%s.toml: nothing is called %s", lang, extra[0])
 	}
 	w := &Words{Lang: lang, texts: make(map[string]Text), tables: map[string]map[string]string{
-		"ui": f.UI, "rule": f.Rule, "class": f.Class, "does": f.Does, "says": f.Says, "store": f.Store, "thinks": f.Thinks, "tell": f.Tell,
+		"ui": f.UI, "hint": f.Hint, "legend": f.Legend, "rule": f.Rule, "class": f.Class, "does": f.Does, "says": f.Says, "store": f.Store, "thinks": f.Thinks, "tell": f.Tell,
 	}}
 	for name, s := range f.Story {
 		w.texts[name] = s.text()

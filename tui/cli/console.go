@@ -96,6 +96,11 @@ func (inv *invocation) openSandbox(ctx context.Context, o *tui.Options) (closing
 	o.Explain = s.Says
 	server := o.Server
 	o.Identify = func(ctx context.Context) (tui.Server, error) { return server, client.Ping(ctx).Err() }
+	if err := inv.consoleLab(o, nil); err != nil {
+		_ = client.Close() // the error says more
+		s.Close()
+		return nil, inv.fail(err)
+	}
 	return func() { _ = client.Close(); s.Close() }, exitOK
 }
 
@@ -119,6 +124,10 @@ func (inv *invocation) openTarget(ctx context.Context, o *tui.Options) (closing 
 	o.Server = inv.describe(t, nodes)
 	server := o.Server
 	o.Identify = func(ctx context.Context) (tui.Server, error) { return identify(ctx, server, nodes) }
+	if err := inv.consoleLab(o, t.Client); err != nil {
+		_ = t.Close() // the error says more
+		return nil, inv.fail(err)
+	}
 	return func() { _ = t.Close() }, exitOK
 }
 

@@ -1,0 +1,322 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"fencepost/lockcore/scenario"
+	"fencepost/tui/theme"
+)
+
+// lanes are the columns of a story: the first actor, Redis, the others, and the
+// protected resource. A lock and a write land in different columns, which is
+// the whole lesson.
+type lanes struct {
+	width                 int
+	actor, redis, b, rest int // where each begins
+	short                 bool
+}
+
+// lanesFor lays the columns out for a width.
+func lanesFor(width int) lanes {
+	switch {
+	case width >= 110:
+		return lanes{width: width, actor: 5, redis: 34, b: 72, rest: width - 20}
+	case width >= 76:
+		return lanes{width: width, actor: 5, redis: 25, b: 50, rest: width - 14}
+	}
+	return lanes{width: width, actor: 5, redis: 19, b: 36, rest: width - 13, short: true}
+}
+
+// placed is a text and the column where it begins.
+type placed struct {
+	at   int
+	text string
+}
+
+// compose puts texts into a line, each at its column or right behind the one
+// before it, and fills it up.
+func compose(width int, texts ...placed) string {
+	var b strings.Builder
+	at := 0
+	for _, t := range texts {
+		if t.text == "" {
+			continue
+		}
+		if t.at > at {
+			b.WriteString(strings.Repeat(" ", t.at-at))
+			at = t.at
+		}
+		b.WriteString(t.text)
+		at += theme.Width(t.text)
+	}
+	if at < width {
+		b.WriteString(strings.Repeat(" ", width-at))
+	}
+	return b.String()
+}
+
+// laneRow is one step on its way to the screen.
+type laneRow struct {
+	step   scenario.Step
+	left   string // the actor of the first lane
+	alone  bool   // there is one other actor, whose name stands above its lane
+	now    bool   // the step that is shown last
+	hidden bool   // what it comes to is not shown yet
+	first  bool   // the first row of its step
+	parts  bool   // here the worlds part
+	// state of the first actor: its process is stopped, or it is stuck.
+	mark string
+}
+
+// laneHead names the columns.
+func (m root) laneHead(l lanes, run *scenario.Run) string {
+	left, others := sides(run)
+	name := strings.Join(others, " ")
+	if len(others) > 3 {
+		name = others[0] + " .. " + others[len(others)-1]
+	}
+	dash := func(n int) string { return strings.Repeat("-", max(0, n)) }
+	line := dash(l.actor) + " " + left + " "
+	line += dash(l.redis-theme.Width(line)+2) + " Redis "
+	line += dash(l.b-theme.Width(line)) + " " + m.theme.Glyph.Cut(name, l.rest-l.b-3) + " "
+	line += dash(l.rest-theme.Width(line)-1) + " " + m.storeName() + " "
+	line += dash(l.width - theme.Width(line))
+	return m.theme.Rule.Wrap(m.theme.Glyph.Cut(line, l.width))
+}
+
+// sides are the actor of the first lane, and the others.
+func sides(run *scenario.Run) (left string, others []string) {
+	if len(run.Actors) == 0 {
+		return "", nil
+	}
+	return run.Actors[0], run.Actors[1:]
+}
+
+// storeName is the protected resource, as people call it.
+func (m root) storeName() string {
+	key := m.lab.stage.story.Stage.Store
+	kind, rest, ok := strings.Cut(key, ":{")
+	if !ok {
+		return oneLine(key)
+	}
+	return m.words().Store(kind, strings.TrimSuffix(rest, "}"))
+}
+
+// lookAhead is how many steps to come are shown.
+const lookAhead = 2
+
+// laneRows are the steps of a world up to the one that is shown last, and the
+// next with a question mark where their answer will stand.
+func (m root) laneRows(l lanes, world labWorld, number int, partAt int) []string {
+	run := world.run.Run
+	left, others := sides(run)
+	var out []string
+	last, mark := 0, ""
+	horizon := world.horizon(number)
+	for _, st := range run.Steps {
+		if st.N > horizon {
+			continue
+		}
+		row := laneRow{step: st, left: left, alone: len(others) == 1, now: st.N == number && st.N != last,
+			hidden: st.N > number, first: st.N != last, parts: st.N == partAt && st.N != last && st.N <= number, mark: mark}
+		if st.N > number && st.Auto {
+			continue
+		}
+		out = append(out, m.laneRow(l, run, row))
+		last = st.N
+		mark = stopped(st, left)
+	}
+	return out
+}
+
+// horizon is the number of the last step that is shown.
+func (w labWorld) horizon(number int) int {
+	ahead := 0
+	for _, n := range w.steps() {
+		if n <= number {
+			continue
+		}
+		number = n
+		if ahead++; ahead == lookAhead {
+			break
+		}
+	}
+	return number
+}
+
+// stopped marks that an actor's process is stopped, or that it is stuck.
+func stopped(st scenario.Step, name string) string {
+	for _, a := range st.View.Actors {
+		switch {
+		case a.Name != name || !a.Inside && !a.Paused:
+		case a.Paused:
+			return "####"
+		case a.Stalled:
+			return "~~~~"
+		}
+	}
+	return ""
+}
+
+// laneRow draws one step: the actor's text in its lane, an arrow to where its
+// command goes, and there what was answered.
+func (m root) laneRow(l lanes, run *scenario.Run, r laneRow) string {
+	does, redis, store := m.laneTexts(l, run, r)
+	head := m.laneNumber(r)
+	paint := m.lanePaint(r)
+	switch {
+	case r.step.Actor == "-" || r.step.Actor == "N":
+		if redis == "" {
+			redis = does
+		}
+		return compose(l.width, placed{0, head}, placed{l.actor, idle(r.mark, "")}, placed{l.redis, paint.Wrap(m.cut(redis, l.rest-l.redis-1))},
+			placed{l.rest, store})
+	case r.step.Actor == r.left:
+		return m.leftRow(l, head, does, redis, store, paint)
+	}
+	if !r.alone {
+		does = r.step.Actor + " " + does
+	}
+	bAt := l.b
+	if redis == "" { // there is room on the left
+		bAt = max(l.redis, min(l.b, l.rest-theme.Width(does)-4))
+	}
+	does = m.cut(does, l.rest-bAt-1)
+	back := ""
+	if redis != "" {
+		redis = m.cut(redis, l.b-l.redis-4)
+		from := l.redis + theme.Width(redis) + 1
+		back = "<" + strings.Repeat("-", max(0, l.b-from-2))
+		redis += " " + back
+	}
+	arrow := ""
+	if store != "" {
+		arrow = " " + strings.Repeat("-", max(0, l.rest-bAt-theme.Width(does)-3)) + ">"
+	}
+	return compose(l.width, placed{0, head}, placed{l.actor, idle(r.mark, "")}, placed{l.redis, redis},
+		placed{bAt, does + m.theme.Muted.Wrap(arrow)}, placed{l.rest, paint.Wrap(m.cut(store, l.width-l.rest))})
+}
+
+// leftRow is a step of the first actor.
+func (m root) leftRow(l lanes, head, does, redis, store string, paint theme.Paint) string {
+	texts := []placed{{0, head}}
+	switch {
+	case redis != "":
+		does = m.cut(does, l.redis-l.actor-4)
+		line := strings.Repeat("-", max(0, l.redis-l.actor-theme.Width(does)-3)) + ">"
+		texts = append(texts, placed{l.actor, does + " " + m.theme.Muted.Wrap(line)},
+			placed{l.redis, paint.Wrap(m.cut(redis, l.b-l.redis-1))})
+	case store != "":
+		does = m.cut(does, l.rest-l.actor-4)
+		room := max(0, l.rest-l.actor-theme.Width(does)-3)
+		line := strings.Repeat("- ", room/2)
+		if room%2 == 1 {
+			line = " " + line
+		}
+		texts = append(texts, placed{l.actor, does + " " + m.theme.Muted.Wrap(line+">")})
+	default:
+		texts = append(texts, placed{l.actor, m.cut(does, l.rest-l.actor-1)})
+	}
+	if store != "" {
+		texts = append(texts, placed{l.rest, paint.Wrap(m.cut(store, l.width-l.rest))})
+	}
+	return compose(l.width, texts...)
+}
+
+// idle is what stands in the lane of an actor that does nothing in this step.
+func idle(mark, otherwise string) string {
+	if mark == "" {
+		return otherwise
+	}
+	return mark
+}
+
+func (m root) cut(s string, w int) string { return m.theme.Glyph.Cut(s, w) }
+
+// laneTexts are what the actor does, what Redis answers and what the store
+// answers, each in the words for a lane.
+func (m root) laneTexts(l lanes, run *scenario.Run, r laneRow) (does, redis, store string) {
+	w := m.words()
+	var doing []string
+	for _, c := range w.CellsFor(run, r.step, l.short) {
+		if c.Does != "" {
+			doing = append(doing, oneLine(c.Does))
+		}
+		says := oneLine(c.Says)
+		if r.hidden && c.Lane != scenario.NoLane {
+			says = "?"
+		}
+		switch c.Lane {
+		case scenario.RedisLane:
+			redis = says
+		case scenario.StoreLane:
+			store = says
+		}
+	}
+	doing = slices.Compact(doing)
+	does = strings.Join(doing, ", ")
+	if l.short && len(doing) > 1 && theme.Width(does) > l.rest-l.b-1 {
+		does = doing[0] // what was done first is what the step is about
+	}
+	if r.step.Times > 1 {
+		does += fmt.Sprintf(" x%d", r.step.Times)
+	}
+	if r.hidden && r.step.Skipped != "" {
+		does = strings.Trim(does, "()")
+	}
+	return does, redis, store
+}
+
+// laneNumber is the step's number, and the marks beside it: the cursor, a rule
+// that was broken, the place where the worlds part.
+func (m root) laneNumber(r laneRow) string {
+	cursor, number, mark := " ", "  ", " "
+	if r.now {
+		cursor = ">"
+	}
+	if r.first && !r.step.Auto {
+		number = fmt.Sprintf("%2d", r.step.N)
+	}
+	if r.step.Forked {
+		mark = "*"
+	}
+	if !r.hidden {
+		for _, v := range r.step.Broken {
+			if v.Rule.Class() != scenario.Exposure && !v.Aside {
+				mark = "x"
+				break
+			}
+			mark = "!"
+		}
+	}
+	if r.parts {
+		cursor = "X"
+	}
+	switch mark {
+	case "x":
+		mark = m.theme.Danger.Wrap(mark)
+	case "!":
+		mark = m.theme.Warn.Wrap(mark)
+	}
+	return m.theme.Strong.Wrap(cursor) + number + mark
+}
+
+// lanePaint paints what a step came to: harm, or a refusal that did its work.
+func (m root) lanePaint(r laneRow) theme.Paint {
+	if r.hidden {
+		return m.theme.Muted
+	}
+	for _, v := range r.step.Broken {
+		if v.Rule.Class() != scenario.Exposure && !v.Aside {
+			return m.theme.Danger
+		}
+	}
+	for _, d := range r.step.Dids {
+		if d.Sees.Code == scenario.Refused {
+			return m.theme.Good
+		}
+	}
+	return theme.Paint{}
+}
