@@ -10,6 +10,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/push"
+
+	"fencepost/lockcore/inspect/family"
 )
 
 // A feed is one connection of its own on which a server tells of changes: by
@@ -118,15 +120,31 @@ func (f *feed) greet(ctx context.Context, cn *redis.Conn) error {
 	if len(f.plan.prefixes) == 0 {
 		return nil
 	}
-	err = cn.Do(ctx, trackArgs(0, f.plan.prefixes)...).Err()
-	if serverError(err) && id != 0 {
-		err = cn.Do(ctx, trackArgs(id, f.plan.prefixes)...).Err() // RESP2 wants a place to send it to: itself
+	redirect := int64(0)
+	if !pushes(ctx, cn) {
+		redirect = id // to itself: RESP2 would say OK to tracking without, and send nothing
 	}
+	err = cn.Do(ctx, trackArgs(redirect, f.plan.prefixes)...).Err()
 	f.tracks = err
 	if err != nil && !serverError(err) {
 		return err
 	}
 	return nil
+}
+
+// pushes reports whether the connection speaks RESP3. The client library falls
+// back to RESP2 without a word where a server does not.
+func pushes(ctx context.Context, cn *redis.Conn) bool {
+	reply, err := cn.Do(ctx, "hello").Result()
+	if err != nil {
+		return false
+	}
+	for _, p := range pairsOf(family.Hash, reply) {
+		if p.A == "proto" {
+			return p.B == "3"
+		}
+	}
+	return false
 }
 
 // trackArgs is CLIENT TRACKING ON in broadcast mode; redirect 0 is none.

@@ -228,12 +228,15 @@ func (t *tracker) armed(f *feed, single *redis.Client, hold *leash, covered pref
 		return
 	}
 	old := feeding{cur: fs.cur, single: fs.single, hold: fs.hold}
-	had := fs.covered
+	had, replaced := fs.covered, fs.cur != nil
 	fs.single, fs.hold = single, hold
 	t.choose(now, f, single, covered)
 	old.closeAll()
-	if old.cur != nil {
+	if replaced {
 		t.catchUp(now, had)
+	}
+	for _, r := range t.list { // found while this feed was being opened
+		fs.lacking = fs.lacking || !t.covered(&r.w.Lock)
 	}
 }
 

@@ -23,7 +23,7 @@ const (
 	firstRetry    = 100 * time.Millisecond
 	lastRetry     = 5 * time.Second
 	readRest      = 10 * time.Millisecond // least time between two looks
-	readDuty      = 3                     // times as long as a look took
+	readDuty      = 1                     // times as long as a look took
 	clockSamples  = 8
 	rescanEvery   = time.Minute
 	rescanSoonest = time.Second
@@ -165,7 +165,7 @@ func (t *tracker) publish(change func(s *NodeStatus)) {
 	defer t.f.mu.Unlock()
 	before := t.status
 	change(&t.status)
-	if before.Reach != t.status.Reach || before.Source != t.status.Source || before.Err != t.status.Err ||
+	if before.Reach != t.status.Reach || before.Following != t.status.Following || before.Err != t.status.Err ||
 		before.Scanning != t.status.Scanning || before.Coverage.Scanned != t.status.Coverage.Scanned ||
 		t.status.Heard.Sub(before.Heard) >= pulse/2 {
 		t.f.bump()

@@ -19,9 +19,7 @@ func (t *tracker) enter(l *Lock, events []Event, w *witness) {
 	t.list = append(t.list, r)
 	t.adopt(r, seen)
 	t.f.record(events...)
-	if t.feeds.covered != nil && !t.covered(l) {
-		t.feeds.lacking = true
-	}
+	t.feeds.lacking = t.feeds.lacking || !t.covered(l)
 	if t.feeds.single != nil && w.rescan {
 		t.mark(key, w.at) // so that the server tracks it
 	}
@@ -29,7 +27,7 @@ func (t *tracker) enter(l *Lock, events []Event, w *witness) {
 
 // covered reports whether changes to a lock and its companions are told.
 func (t *tracker) covered(l *Lock) bool {
-	if t.feeds.cur == nil || t.feeds.single != nil {
+	if t.feeds.cur == nil || t.feeds.single != nil || t.feeds.covered == nil {
 		return true
 	}
 	if !t.feeds.covered.covers(string(l.Key)) {

@@ -1,19 +1,23 @@
 package inspect
 
 import (
-	"context"
 	"fmt"
-	"runtime"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
 
-	"fencepost/lockcore/inspect/family"
 	"fencepost/lockcore/redistest"
 )
+
+// TestMain keeps go-redis from writing to the terminal what these tests do to it.
+func TestMain(m *testing.M) {
+	logging.Disable()
+	os.Exit(m.Run())
+}
 
 // watching is a Follower under test, with all events that it has told so far.
 type watching struct {
@@ -69,10 +73,11 @@ func (w *watching) event(kind EventKind, key string) Event {
 // settled waits until the first pass is through and the source is the one.
 func (w *watching) settled(s Source) *View {
 	w.t.Helper()
-	return w.until("the first pass is through, "+string(s), func(v *View) bool {
+	w.until("the first pass is through, "+string(s), func(v *View) bool {
 		n := v.Nodes[0]
 		return n.Reach == Live && n.Coverage.Complete && !n.Scanning && n.Source == s && w.idle()
 	})
+	return w.f.View()
 }
 
 // idle reports whether every tracker has done what it was to do.
@@ -163,8 +168,3 @@ func TestFollowShowsWhatIsThereAndWhatComes(t *testing.T) {
 		})
 	}
 }
-
-var _ = family.Gone
-var _ = context.Background
-var _ = runtime.GC
-var _ redis.Cmder

@@ -1,0 +1,406 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"fencepost/lockcore/redistest"
+)
+
+// More names than prefixes can be asked for: each known lock is tracked by
+// itself, and new ones are found by the number of keys.
+func TestTooManyNamesAreTrackedSingly(t *testing.T) {
+	s := redistest.Start(t)
+	for i := range 2 * mostPrefixes {
+		redisson(s, fmt.Sprintf("svc%d:lock", i), holderA, 600_000)
+	}
+	w := follow(t, nodeOf(s), Query{}, FollowOptions{Without: []Source{ByNotification}})
+	v := w.settled(ByTracking)
+	if got := v.Nodes[0].Following; got != "by tracking of each known lock" {
+		t.Fatalf("followed %s", got)
+	}
+	for i := range 20 { // again and again: a key is tracked until it is told of once
+		s.Do("PEXPIRE", "svc7:lock", 700_000+10_000*i)
+		began := time.Now()
+		w.event(WasRenewed, "svc7:lock")
+		if took := time.Since(began); took > 300*time.Millisecond {
+			t.Errorf("it took %v", took)
+		}
+	}
+	release(s, "svc9:lock")
+	w.event(WasReleased, "svc9:lock")
+	redisson(s, "svcnew:lock", holderB, 600_000)
+	w.event(WasAcquired, "svcnew:lock")
+	s.Do("PEXPIRE", "svcnew:lock", 900_000)
+	w.event(WasRenewed, "svcnew:lock")
+	s.Do("CLIENT", "KILL", "TYPE", "pubsub")
+	w.event(FeedGap, "")
+	w.settled(ByTracking)
+	s.Do("PEXPIRE", "svcnew:lock", 1_900_000)
+	w.event(WasRenewed, "svcnew:lock")
+}
+
+// A lock that lives for milliseconds is seen where the source can see it, else
+// marked as possibly missed.
+func TestLockThatLivesForMilliseconds(t *testing.T) {
+	for _, c := range sources {
+		if c.source == ByPolling {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			s := redistest.Start(t, c.args...)
+			w := follow(t, nodeOf(s), Query{}, FollowOptions{Without: c.without})
+			w.settled(c.source)
+			for range 5 {
+				w.events = nil
+				s.Do("EVAL", "redis.call('SET', KEYS[1], ARGV[1], 'PX', 5000) redis.call('DEL', KEYS[1])", 1, "lock:short", tokenA)
+				if !c.told {
+					if e := w.event(FeedGap, "lock:short"); !e.Inferred || e.Note == "" {
+						t.Errorf("%+v", e)
+					}
+					time.Sleep(tellTolerance)
+					continue
+				}
+				if e := w.event(WasAcquired, "lock:short"); e.Holder.Known || e.Inferred {
+					t.Errorf("%+v", e)
+				}
+				if e := w.event(WasReleased, "lock:short"); e.Previous.Known || e.Inferred {
+					t.Errorf("%+v", e)
+				}
+			}
+		})
+	}
+}
+
+// A handover within one tick: notifications tell of both halves.
+func TestHandoverWithinOneTick(t *testing.T) {
+	for _, c := range sources {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := redistest.Start(t, c.args...)
+			s.Do("SET", "lock:swap", tokenA, "PX", 60_000)
+			w := follow(t, nodeOf(s), Query{}, FollowOptions{Without: c.without})
+			w.settled(c.source)
+			for i := range 4 {
+				from, to := tokenA, tokenB
+				if i%2 == 1 {
+					from, to = to, from
+				}
+				s.Do("EVAL", "redis.call('DEL', KEYS[1]) redis.call('SET', KEYS[1], ARGV[1], 'PX', 60000)", 1, "lock:swap", to)
+				if !c.told {
+					if e := w.event(HandedOver, "lock:swap"); string(e.Previous.ID) != from || string(e.Holder.ID) != to {
+						t.Errorf("%+v", e)
+					}
+					continue
+				}
+				if e := w.event(WasReleased, "lock:swap"); string(e.Previous.ID) != from {
+					t.Errorf("%+v", e)
+				}
+				if e := w.event(WasAcquired, "lock:swap"); string(e.Holder.ID) != to {
+					t.Errorf("%+v", e)
+				}
+			}
+		})
+	}
+}
+
+// A release by this program, from anywhere, is told as one: by its receipt where
+// the server tells of keys, else by whoever did it.
+func TestForceReleaseIsTold(t *testing.T) {
+	for _, c := range sources {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := redistest.Start(t, c.args...)
+			n := nodeOf(s)
+			redisson(s, "lock:forced", holderA, 600_000)
+			redisson(s, "lock:other", holderA, 600_000)
+			w := follow(t, n, Query{}, FollowOptions{Without: c.without})
+			w.settled(c.source)
+			in := New(n)
+			locks, err := in.Look(t.Context(), 0, "lock:forced")
+			if err != nil || len(locks) != 1 {
+				t.Fatal(locks, err)
+			}
+			plan, err := in.PlanRelease(locks[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			out := in.Run(t.Context(), plan)
+			if out.Word != Released {
+				t.Fatalf("%+v", out)
+			}
+			if c.source == ByPolling {
+				w.f.Ended(&locks[0], out)
+			}
+			if e := w.event(ForceReleased, "lock:forced"); e.Inferred || string(e.Previous.ID) != holderA {
+				t.Errorf("%+v", e)
+			}
+			release(s, "lock:other")
+			w.event(WasReleased, "lock:other")
+		})
+	}
+}
+
+// A feed that keeps silent about changes is not believed for ever. Here it is
+// connected to another server, which knows nothing of these keys.
+func TestSilentFeedIsGivenUp(t *testing.T) {
+	s, other := redistest.Start(t), redistest.Start(t)
+	n := nodeOf(s)
+	plain := n.Client
+	n.Another = func(change func(*redis.Options)) *redis.Client {
+		o := *plain.Options()
+		change(&o)
+		if o.PoolSize == 1 { // the feed's
+			o.Dialer = redis.NewDialer(&redis.Options{Addr: other.Addr, DialTimeout: time.Second})
+			var l leash
+			l.put(&o)
+			o.Addr = other.Addr
+		}
+		return redis.NewClient(&o)
+	}
+	for i := range 3 {
+		redisson(s, fmt.Sprint("lock:", i), holderA, 1500)
+	}
+	w := follow(t, n, Query{}, FollowOptions{})
+	followed := false
+	for range 200 {
+		for i := range 3 {
+			s.Do("PEXPIRE", fmt.Sprint("lock:", i), 1500)
+		}
+		time.Sleep(50 * time.Millisecond)
+		v := w.f.View()
+		if followed = followed || v.Nodes[0].Source == ByTracking; followed && v.Nodes[0].Source == ByPolling {
+			break
+		}
+	}
+	if e := w.event(SourceChanged, ""); e.Source != ByPolling || e.Note == "" {
+		t.Errorf("%+v", e)
+	}
+}
+
+// Notifications that are switched off while they are relied on.
+func TestNotificationsSwitchedOff(t *testing.T) {
+	s := redistest.Start(t, "--notify-keyspace-events", "KEA")
+	w := follow(t, nodeOf(s), Query{}, FollowOptions{Without: []Source{ByTracking}})
+	w.settled(ByNotification)
+	s.Do("CONFIG", "SET", "notify-keyspace-events", "")
+	if e := w.event(SourceChanged, ""); e.Source != ByPolling {
+		t.Errorf("%+v", e)
+	}
+	redisson(s, "lock:later", holderA, 60_000)
+	w.event(WasAcquired, "lock:later")
+}
+
+// A user who may read and nothing else: locks are followed by polling, and
+// nothing is taken for an error.
+func TestFollowAsAUserWhoMayLittle(t *testing.T) {
+	s := redistest.Start(t)
+	s.Do("ACL", "SETUSER", "reader", "on", ">pw", "~lock:*", "+scan", "+get", "+getrange", "+pttl", "+type", "+hgetall", "+hlen", "+hget", "+hstrlen", "+hkeys", "+ping")
+	c := redis.NewClient(&redis.Options{Addr: s.Addr, Username: "reader", Password: "pw", MaxRetries: -1, DisableIdentity: true})
+	t.Cleanup(func() { _ = c.Close() })
+	redisson(s, "lock:a", holderA, 60_000)
+	w := follow(t, Node{Addr: s.Addr, Client: c}, Query{}, FollowOptions{})
+	w.until("the lock is there", func(v *View) bool { return len(v.Rows) == 1 })
+	s.Do("PEXPIRE", "lock:a", 90_000)
+	w.event(WasRenewed, "lock:a")
+	redisson(s, "lock:b", holderB, 60_000)
+	w.event(WasAcquired, "lock:b")
+	release(s, "lock:a")
+	if e := w.event(WentAway, "lock:a"); e.Note == "" { // INFO is denied: nobody knows whether it was evicted
+		t.Errorf("%+v", e)
+	}
+	if v := w.f.View(); v.Nodes[0].Source != ByPolling || v.Nodes[0].Reach != Live {
+		t.Errorf("%+v", v.Nodes[0])
+	}
+}
+
+// Tracking has one namespace for all databases: what changes in another one is
+// no change here.
+func TestOtherDatabasesAreNotMistaken(t *testing.T) {
+	s := redistest.Start(t)
+	other := redis.NewClient(&redis.Options{Addr: s.Addr, DB: 3})
+	t.Cleanup(func() { _ = other.Close() })
+	redisson(s, "lock:here", holderA, 60_000)
+	w := follow(t, nodeOf(s), Query{}, FollowOptions{})
+	w.settled(ByTracking)
+	for range 5 {
+		other.HSet(t.Context(), "lock:here", holderB, 1)
+		other.Del(t.Context(), "lock:here")
+		other.FlushDB(t.Context())
+	}
+	s.Do("PEXPIRE", "lock:here", 90_000)
+	w.event(WasRenewed, "lock:here")
+	for _, e := range w.events {
+		t.Errorf("%s", eventLines([]Event{e}))
+	}
+	if r := w.row("lock:here"); r == nil || string(r.Holders[0].ID) != holderA {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A fair lock's queue is another key: who waits shows when that changes.
+func TestCompanionsAreFollowed(t *testing.T) {
+	s := redistest.Start(t)
+	redisson(s, "lock:fair", holderA, 60_000)
+	s.Do("RPUSH", "redisson_lock_queue:{lock:fair}", holderB)
+	s.Do("ZADD", "redisson_lock_timeout:{lock:fair}", time.Now().Add(time.Minute).UnixMilli(), holderB)
+	w := follow(t, nodeOf(s), Query{}, FollowOptions{})
+	w.settled(ByTracking)
+	waiters := func(n int64) func(*View) bool {
+		return func(*View) bool {
+			r := w.row("lock:fair")
+			return r != nil && r.Waiters != nil && r.Waiters.Count == n
+		}
+	}
+	w.until("one waits", waiters(1))
+	s.Do("RPUSH", "redisson_lock_queue:{lock:fair}", "11111111-0795-4907-87fd-6c719a6b4586:8")
+	w.until("two wait", waiters(2))
+}
+
+func TestFollowReplica(t *testing.T) {
+	master := redistest.Start(t)
+	replica := redistest.StartReplica(t, master)
+	redisson(master, "lock:a", holderA, 60_000)
+	w := follow(t, nodeOf(replica), Query{}, FollowOptions{})
+	v := w.settled(ByTracking)
+	w.until("the lock is there", func(v *View) bool { return len(v.Rows) == 1 })
+	if n := v.Nodes[0]; !n.Replica || n.MasterDown || !strings.Contains(n.Words(time.Now()), "a replica") {
+		t.Errorf("%+v: %s", n, n.Words(time.Now()))
+	}
+	master.Do("PEXPIRE", "lock:a", 1200)
+	w.event(WasRenewed, "lock:a")
+	if e := w.event(WasExpired, "lock:a"); !e.Inferred {
+		t.Errorf("%+v", e)
+	}
+}
+
+// B06: every master of a Cluster is followed, not one of them.
+func TestFollowCluster(t *testing.T) {
+	servers := redistest.StartCluster(t, 3)
+	c := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{servers[0].Addr}})
+	t.Cleanup(func() { _ = c.Close() })
+	var nodes []Node
+	for _, s := range servers {
+		n := nodeOf(s)
+		n.Cluster = true
+		nodes = append(nodes, n)
+	}
+	take := func(key string) {
+		c.HSet(t.Context(), key, holderA, 1)
+		c.PExpire(t.Context(), key, time.Minute)
+	}
+	for i := range 30 {
+		take(fmt.Sprint("lock:", i))
+	}
+	f := New(nodes...).Follow(t.Context(), Query{}, FollowOptions{})
+	t.Cleanup(f.Stop)
+	w := &watching{t: t, f: f}
+	v := w.until("all nodes are followed", func(v *View) bool {
+		return len(v.Rows) == 30 && v.Coverage.NodesScanned == 3 &&
+			!slices.ContainsFunc(v.Nodes, func(n NodeStatus) bool { return n.Source != ByTracking })
+	})
+	if !v.Coverage.Complete || v.Coverage.Scanned < 30 {
+		t.Errorf("%+v", v.Coverage)
+	}
+	for i := 30; i < 40; i++ {
+		take(fmt.Sprint("lock:", i))
+		w.event(WasAcquired, fmt.Sprint("lock:", i))
+	}
+	servers[1].Pause()
+	v = w.until("one node is late", func(v *View) bool {
+		return slices.ContainsFunc(v.Nodes, func(n NodeStatus) bool { return n.Reach != Live })
+	})
+	live := 0
+	for _, n := range v.Nodes {
+		if n.Reach == Live {
+			live++
+		}
+	}
+	if live != 2 || len(v.Rows) != 40 {
+		t.Errorf("%d nodes live, %d rows", live, len(v.Rows))
+	}
+	servers[1].Resume()
+	w.until("it is back", func(v *View) bool {
+		return !slices.ContainsFunc(v.Nodes, func(n NodeStatus) bool { return n.Reach != Live })
+	})
+}
+
+// RESP2, as old servers and proxies speak it: the connection redirects to itself.
+func TestFollowWithRESP2(t *testing.T) {
+	s := redistest.Start(t)
+	c := redis.NewClient(&redis.Options{Addr: s.Addr, Protocol: 2, MaxRetries: -1, DisableIdentity: true})
+	t.Cleanup(func() { _ = c.Close() })
+	redisson(s, "lock:a", holderA, 60_000)
+	w := follow(t, Node{Addr: s.Addr, Client: c}, Query{}, FollowOptions{})
+	w.settled(ByTracking)
+	s.Do("PEXPIRE", "lock:a", 90_000)
+	w.event(WasRenewed, "lock:a")
+	s.Do("FLUSHALL")
+	if e := w.event(WasFlushed, "lock:a"); e.Inferred {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestPauseAndResumeOfTheFirstPass(t *testing.T) {
+	s := redistest.Start(t)
+	redistest.Populate(t, s.Client(), 20_000, "user", 0)
+	redisson(s, "lock:a", holderA, 60_000)
+	w := follow(t, nodeOf(s), Query{Rate: 4000}, FollowOptions{Paused: true})
+	w.until("the node answers", func(v *View) bool { return v.Nodes[0].Reach == Live })
+	time.Sleep(200 * time.Millisecond)
+	if v := w.f.View(); v.Coverage.Scanned != 0 || !v.Paused {
+		t.Errorf("%+v", v.Coverage)
+	}
+	w.f.Resume()
+	w.until("it scans", func(v *View) bool { return v.Coverage.Scanned > 1000 })
+	w.f.Pause()
+	w.until("it is paused", func(v *View) bool { return v.Paused })
+	time.Sleep(300 * time.Millisecond)
+	at := w.f.View().Coverage.Scanned
+	time.Sleep(300 * time.Millisecond)
+	if now := w.f.View().Coverage.Scanned; now != at || now > 20_000 {
+		t.Errorf("scanned %d, then %d, while paused", at, now)
+	}
+	w.f.Resume()
+	v := w.until("it is through", func(v *View) bool { return v.Coverage.Complete })
+	if v.Coverage.Scanned < 20_001 || v.Coverage.Scanned > 21_000 || len(v.Rows) != 1 {
+		t.Errorf("%+v", v.Coverage)
+	}
+}
+
+// A prefix under which much is written that is no lock: only the known locks are
+// tracked then.
+func TestFloodUnderAPrefixIsTurnedOff(t *testing.T) {
+	s := redistest.Start(t)
+	redisson(s, "order:lock:7", holderA, 600_000) // makes "order:" a prefix
+	w := follow(t, nodeOf(s), Query{Depth: ByName}, FollowOptions{})
+	w.settled(ByTracking)
+	ctx, cancel := context.WithTimeout(t.Context(), 12*time.Second)
+	defer cancel()
+	c := s.Client()
+	go func() {
+		for i := 0; ctx.Err() == nil; {
+			_, err := c.Pipelined(ctx, func(p redis.Pipeliner) error {
+				for range 400 {
+					i++
+					p.Set(ctx, fmt.Sprint("order:item:", i%100_000), i, 0)
+				}
+				return nil
+			})
+			if err != nil && !errors.Is(err, context.Canceled) && ctx.Err() == nil {
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}()
+	w.until("only known locks are tracked", func(v *View) bool { return v.Nodes[0].Following == "by tracking of each known lock" })
+	s.Do("PEXPIRE", "order:lock:7", 900_000)
+	w.event(WasRenewed, "order:lock:7")
+}
