@@ -63,6 +63,18 @@ func pictures() []picture {
 			s.write("u")
 			s.sees("Release this lock by force?")
 		}, []string{"Release this lock by force?", "Cancel", "consequence"}},
+		{"lab", 120, 37, func(s *session) {
+			s.write("4")
+			s.sees("gc-pause-late-write")
+			s.write("\r")
+			s.sees("step 0/10")
+			for step := 1; step <= 8; step++ {
+				s.write("]")
+				s.sees(fmt.Sprintf("step %d/10", step))
+			}
+			s.write("c")
+			s.sees("WORLD 2")
+		}, []string{"70 taken", "refused 33<34", "THEY PART AT STEP 8"}},
 	}
 }
 
