@@ -34,6 +34,9 @@ func (w *waiting) inQueue(ctx context.Context) (*Lease, error) {
 			joined = true
 			w.l.ears.join(w.names, box)
 		}
+		if w.kept { // by whom it is kept for, for about as long as by this one
+			pause = w.cfg.ttl
+		}
 		if w.l.ears.live(w.names) {
 			polled = 0
 		} else { // ask often enough not to miss the window
@@ -52,7 +55,11 @@ func (w *waiting) inQueue(ctx context.Context) (*Lease, error) {
 func (w *waiting) beCalled(ctx context.Context, box *mailbox, pause time.Duration) bool {
 	// Those in front ask first, when the holder has died and nobody is called.
 	showUp := time.Now().Add(pause + time.Duration(min(w.place, 50))*2*time.Millisecond)
-	timer := time.NewTimer(time.Until(showUp))
+	until := showUp
+	if w.kept { // another was called before this one came
+		until = w.lookAfter(showUp)
+	}
+	timer := time.NewTimer(time.Until(until))
 	defer timer.Stop()
 	for {
 		select {
@@ -66,14 +73,21 @@ func (w *waiting) beCalled(ctx context.Context, box *mailbox, pause time.Duratio
 				return true
 			}
 			w.place = max(w.place-n.taken, 0)
-			until := showUp
-			if n.called { // whoever is next in line looks first whether it came
-				late := time.Now().Add(time.Duration(max(w.place, 1))*window + jitter())
-				if late.Before(showUp) {
-					until = late
-				}
+			until = showUp
+			if n.called {
+				until = w.lookAfter(showUp)
 			}
 			timer.Reset(time.Until(until))
 		}
 	}
+}
+
+// lookAfter is when to ask whether the one that was called has come: one window
+// later for the next in the queue, two for the one behind it.
+func (w *waiting) lookAfter(latest time.Time) time.Time {
+	late := time.Now().Add(time.Duration(max(w.place, 1))*window + jitter())
+	if late.Before(latest) {
+		return late
+	}
+	return latest
 }

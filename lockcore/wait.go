@@ -28,6 +28,7 @@ type waiting struct {
 	*hold
 	queued bool       // it may have a place in the server's queue
 	place  int64      // how many are before it there
+	kept   bool       // the lock was free, and kept for another that was called
 	last   *HeldError // who had the lock when it was last asked for
 	trying instant    // since when the server gives no answer; zero: it did
 }
@@ -96,6 +97,7 @@ const (
 // try asks once. Without a lease and without an error, the lock is to be asked
 // for again after pause, unless something is heard before.
 func (w *waiting) try(ctx context.Context, queue bool) (lease *Lease, pause time.Duration, err error) {
+	w.kept = false
 	reply, sent, err := w.ask(ctx, queue)
 	if err != nil && ctx.Err() != nil {
 		return nil, 0, w.ended(ctx)
@@ -113,7 +115,7 @@ func (w *waiting) try(ctx context.Context, queue bool) (lease *Lease, pause time
 		if w.last == nil {
 			w.observe(Event{Kind: EventWaiting, Holder: held.Holder})
 		}
-		w.last = held
+		w.last, w.kept = held, held.Holder.none()
 		return nil, held.TTL + jitter(), nil
 	}
 	return nil, 0, err

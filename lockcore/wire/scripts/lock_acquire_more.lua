@@ -67,4 +67,7 @@ if not holder then
 end
 local wait = holder and redis.call('PTTL', KEYS[1]) or deadline - now
 if ARGV[9] == 'try' then return { 0, holder or '', wait, -1 } end
-return { 0, holder or '', wait, stay(KEYS[4], KEYS[5], now, math.max(wait, 0) + 4 * window) }
+-- It shows up again when the lock is over; where nobody holds it, whoever comes
+-- now will keep it for about as long as this one would.
+local life = (holder and math.max(wait, 0) or tonumber(ARGV[2])) + 4 * window
+return { 0, holder or '', wait, stay(KEYS[4], KEYS[5], now, life) }
