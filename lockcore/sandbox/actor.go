@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/alicebob/miniredis/v2/proto"
@@ -170,10 +171,24 @@ type turn struct {
 	listen func() (woken <-chan struct{}, stop func())
 }
 
-// play takes turns until the sandbox ends.
-func (a *actor) play(t turn) {
+// join lets an actor take turns until the sandbox ends. Start waits for the
+// first try of every actor that is not behind another, so that whoever looks
+// then sees every lock.
+func (a *actor) join(t turn) {
+	tried := func() {}
+	if a.behind == 0 {
+		a.s.begun.Add(1)
+		tried = sync.OnceFunc(a.s.begun.Done)
+	}
+	a.s.spawn(func() {
+		defer tried()
+		a.play(t, tried)
+	})
+}
+
+func (a *actor) play(t turn, tried func()) {
 	for ok := a.sleep(a.behind); ok; ok = a.hold(t) && a.sleep(t.rest) {
-		if !a.acquire(t) {
+		if !a.acquire(t, tried) {
 			return
 		}
 	}
@@ -181,10 +196,11 @@ func (a *actor) play(t turn) {
 
 // acquire waits until the lock is the actor's, and reports false when the
 // sandbox ends.
-func (a *actor) acquire(t turn) bool {
+func (a *actor) acquire(t turn, tried func()) bool {
 	var woken <-chan struct{}
 	for {
 		ok, pause := t.take()
+		tried()
 		if ok {
 			return true
 		}

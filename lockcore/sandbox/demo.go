@@ -30,7 +30,7 @@ func demos() []Demo {
 	}
 }
 
-// populate starts every demo.
+// populate starts every demo, and returns when each lock is held.
 func (s *Sandbox) populate() error {
 	s.demos = demos()
 	for _, d := range s.demos {
@@ -38,6 +38,7 @@ func (s *Sandbox) populate() error {
 			return err
 		}
 	}
+	s.begun.Wait()
 	return nil
 }
 
@@ -54,6 +55,9 @@ func (s *Sandbox) Says(key string) string {
 // Demos returns what the sandbox was populated with.
 func (s *Sandbox) Demos() []Demo { return append([]Demo(nil), s.demos...) }
 
+// behindEach is how far the actors of one lock are apart.
+const behindEach = 20 * time.Millisecond
+
 // each starts n actors for one lock, named after what they do.
 func (s *Sandbox) each(names []string, play func(a *actor) error) error {
 	for i, name := range names {
@@ -61,7 +65,7 @@ func (s *Sandbox) each(names []string, play func(a *actor) error) error {
 		if err != nil {
 			return err
 		}
-		a.behind = time.Duration(i) * 20 * time.Millisecond
+		a.behind = time.Duration(i) * behindEach
 		if err := play(a); err != nil {
 			return err
 		}

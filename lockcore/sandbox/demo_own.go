@@ -30,21 +30,19 @@ func playOwn(s *Sandbox, key string) error {
 			text, _ := value.(string)
 			return strings.HasPrefix(text, token+":")
 		}
-		s.spawn(func() {
-			a.play(turn{
-				take: func() (bool, time.Duration) {
-					token = base64.RawURLEncoding.EncodeToString(a.bytes(16))
-					request := wire.Acquire{Keys: keys, Token: token, TTLMS: ownLease.Milliseconds(), About: about.String()}
-					_, _ = a.do(request.Call().Argv()...)
-					return mine(), 2 * time.Second
-				},
-				keep: func() bool {
-					_, _ = a.do(wire.Renew(keys, token, ownLease.Milliseconds()).Argv()...)
-					return mine()
-				},
-				drop:  func() { _, _ = a.do(wire.Unlock(keys, token, 60_000, keys.Channel(0)).Argv()...) },
-				every: ownLease / 3, work: 40 * time.Second, rest: time.Second, listen: a.listen(keys.Channel(0)),
-			})
+		a.join(turn{
+			take: func() (bool, time.Duration) {
+				token = base64.RawURLEncoding.EncodeToString(a.bytes(16))
+				request := wire.Acquire{Keys: keys, Token: token, TTLMS: ownLease.Milliseconds(), About: about.String()}
+				_, _ = a.do(request.Call().Argv()...)
+				return mine(), 2 * time.Second
+			},
+			keep: func() bool {
+				_, _ = a.do(wire.Renew(keys, token, ownLease.Milliseconds()).Argv()...)
+				return mine()
+			},
+			drop:  func() { _, _ = a.do(wire.Unlock(keys, token, 60_000, keys.Channel(0)).Argv()...) },
+			every: ownLease / 3, work: 40 * time.Second, rest: time.Second, listen: a.listen(keys.Channel(0)),
 		})
 		return nil
 	})

@@ -65,7 +65,7 @@ func waitOrTaken(reply any) (bool, time.Duration) {
 func playRedisson(s *Sandbox, key string) error {
 	return s.each([]string{"order-1", "order-2", "order-3"}, func(a *actor) error {
 		t := a.redissonTurn(key, 45*time.Second, 2*time.Second)
-		s.spawn(func() { a.play(t) })
+		a.join(t)
 		return nil
 	})
 }
@@ -73,7 +73,7 @@ func playRedisson(s *Sandbox, key string) error {
 func playFenced(s *Sandbox, key string) error {
 	return s.each([]string{"settle-1", "settle-2"}, func(a *actor) error {
 		t := a.redissonTurn(key, 12*time.Second, time.Second, "redisson_lock_token:{"+key+"}")
-		s.spawn(func() { a.play(t) })
+		a.join(t)
 		return nil
 	})
 }
@@ -86,15 +86,13 @@ func playFair(s *Sandbox, key string) error {
 	channel := "redisson_lock__channel:{" + key + "}"
 	return s.each([]string{"stock-1", "stock-2", "stock-3"}, func(a *actor) error {
 		me := a.redissonHolder()
-		s.spawn(func() {
-			a.play(turn{
-				take: func() (bool, time.Duration) {
-					return waitOrTaken(a.run(scriptFairTake, keys, millis(watchdogLease), me, nowMS(), millis(fairPlace)))
-				},
-				keep:  func() bool { return yes(a.run(scriptHashKeep, keys[:1], millis(watchdogLease), me)) },
-				drop:  func() { a.run(scriptFairDrop, keys[:2], me, channel) },
-				every: watchdogEvery, work: 15 * time.Second, rest: time.Second, listen: a.listen(channel + ":" + me),
-			})
+		a.join(turn{
+			take: func() (bool, time.Duration) {
+				return waitOrTaken(a.run(scriptFairTake, keys, millis(watchdogLease), me, nowMS(), millis(fairPlace)))
+			},
+			keep:  func() bool { return yes(a.run(scriptHashKeep, keys[:1], millis(watchdogLease), me)) },
+			drop:  func() { a.run(scriptFairDrop, keys[:2], me, channel) },
+			every: watchdogEvery, work: 15 * time.Second, rest: time.Second, listen: a.listen(channel + ":" + me),
 		})
 		return nil
 	})
@@ -102,20 +100,19 @@ func playFair(s *Sandbox, key string) error {
 
 func playReaders(s *Sandbox, key string) error {
 	return s.each([]string{"catalog-1", "catalog-2"}, func(a *actor) error {
+		a.behind = 0 // readers do not exclude each other
 		me := a.redissonHolder()
 		timeout := "{" + key + "}:" + me + ":rwlock_timeout:1"
 		enter := [][]string{
 			{"HSET", key, "mode", "read"}, {"HINCRBY", key, me, "1"},
 			{"SET", timeout, "1", "PX", millis(watchdogLease)}, {"PEXPIRE", key, millis(watchdogLease)},
 		}
-		s.spawn(func() {
-			a.play(turn{
-				take:  func() (bool, time.Duration) { return a.all(enter...), time.Second },
-				every: watchdogEvery, rest: 20 * time.Second,
-				keep: func() bool {
-					return yes(a.run(scriptHashKeep, []string{key, timeout}, millis(watchdogLease), me))
-				},
-			})
+		a.join(turn{
+			take:  func() (bool, time.Duration) { return a.all(enter...), time.Second },
+			every: watchdogEvery, rest: 20 * time.Second,
+			keep: func() bool {
+				return yes(a.run(scriptHashKeep, []string{key, timeout}, millis(watchdogLease), me))
+			},
 		})
 		return nil
 	})

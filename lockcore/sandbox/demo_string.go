@@ -34,28 +34,24 @@ func playRedisPy(s *Sandbox, key string) error {
 		return err
 	}
 	var token string
-	s.spawn(func() {
-		a.play(turn{
-			take: func() (bool, time.Duration) {
-				token = uuid1(time.Now(), [6]byte{0x02, 0x42, 0xac, 0x11, 0x00, 0x07}, uint16(a.rng.UintN(1<<14)))
-				return a.setNX(key, token, 45*time.Second), 100 * time.Millisecond
-			},
-			drop: func() { a.run(scriptStringDrop, []string{key}, token) },
-			work: 40 * time.Second, rest: 6 * time.Second,
-		})
+	a.join(turn{
+		take: func() (bool, time.Duration) {
+			token = uuid1(time.Now(), [6]byte{0x02, 0x42, 0xac, 0x11, 0x00, 0x07}, uint16(a.rng.UintN(1<<14)))
+			return a.setNX(key, token, 45*time.Second), 100 * time.Millisecond
+		},
+		drop: func() { a.run(scriptStringDrop, []string{key}, token) },
+		work: 40 * time.Second, rest: 6 * time.Second,
 	})
 	return nil
 }
 
 func playRedsync(s *Sandbox, key string) error {
 	return s.each([]string{"invoice-1", "invoice-2"}, func(a *actor) error {
-		s.spawn(func() {
-			a.play(turn{ // its work hangs: the lease runs out under it
-				take: func() (bool, time.Duration) {
-					return a.setNX(key, a.base64(16), 8*time.Second), 150 * time.Millisecond
-				},
-				work: 12 * time.Second,
-			})
+		a.join(turn{ // its work hangs: the lease runs out under it
+			take: func() (bool, time.Duration) {
+				return a.setNX(key, a.base64(16), 8*time.Second), 150 * time.Millisecond
+			},
+			work: 12 * time.Second,
 		})
 		return nil
 	})
@@ -72,6 +68,7 @@ func playSignal(s *Sandbox, key string) error {
 	if err != nil {
 		return err
 	}
+	waiter.behind = behindEach
 	waiter.signalTurn(key, signal, func() { _, _ = waiter.do("BLPOP", signal, "0") })
 	return nil
 }
@@ -89,20 +86,15 @@ func (a *actor) signalTurn(key, signal string, block func()) {
 		block()
 		return false, time.Millisecond
 	}
-	if block == nil {
-		take() // the first holder has it before anybody waits
-	}
-	a.s.spawn(func() {
-		a.play(turn{
-			take: func() (bool, time.Duration) {
-				if held, _ := a.do("GET", key); held == me {
-					return true, 0
-				}
-				return take()
-			},
-			keep: func() bool { held, _ := a.do("GET", key); return held == me },
-			drop: func() { a.run(scriptSignalDrop, []string{key, signal}, me) }, every: time.Second, rest: 5 * time.Second,
-		})
+	a.join(turn{
+		take: func() (bool, time.Duration) {
+			if held, _ := a.do("GET", key); held == me {
+				return true, 0
+			}
+			return take()
+		},
+		keep: func() bool { held, _ := a.do("GET", key); return held == me },
+		drop: func() { a.run(scriptSignalDrop, []string{key, signal}, me) }, every: time.Second, rest: 5 * time.Second,
 	})
 }
 
@@ -111,11 +103,9 @@ func playLaravel(s *Sandbox, key string) error {
 	if err != nil {
 		return err
 	}
-	s.spawn(func() {
-		a.play(turn{ // each job is killed in its work
-			take: func() (bool, time.Duration) { return a.setNX(key, a.alnum(16), 0), 20 * time.Second },
-			work: 20 * time.Second,
-		})
+	a.join(turn{ // each job is killed in its work
+		take: func() (bool, time.Duration) { return a.setNX(key, a.alnum(16), 0), 20 * time.Second },
+		work: 20 * time.Second,
 	})
 	return nil
 }
@@ -133,15 +123,13 @@ func (a *actor) alnum(n int) string {
 func playShedLock(s *Sandbox, key string) error {
 	return s.each([]string{"web-1.example.org", "web-2.example.org"}, func(a *actor) error {
 		var value string
-		s.spawn(func() {
-			a.play(turn{
-				take: func() (bool, time.Duration) {
-					value = fmt.Sprintf("ADDED:%s@%s:%s", time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), a.name, a.uuid())
-					return a.setNX(key, value, 10*time.Minute), 5 * time.Second
-				},
-				drop: func() { a.run(scriptStringKeep, []string{key}, millis(20*time.Second), value) },
-				work: 50 * time.Second, rest: 20 * time.Second,
-			})
+		a.join(turn{
+			take: func() (bool, time.Duration) {
+				value = fmt.Sprintf("ADDED:%s@%s:%s", time.Now().UTC().Format("2006-01-02T15:04:05.000Z"), a.name, a.uuid())
+				return a.setNX(key, value, 10*time.Minute), 5 * time.Second
+			},
+			drop: func() { a.run(scriptStringKeep, []string{key}, millis(20*time.Second), value) },
+			work: 50 * time.Second, rest: 20 * time.Second,
 		})
 		return nil
 	})
@@ -155,20 +143,18 @@ func playBullMQ(s *Sandbox, key string) error {
 	job := key[:len(key)-len(":lock")]
 	worker, n := a.uuid(), 0
 	var token string
-	s.spawn(func() {
-		a.play(turn{
-			take: func() (bool, time.Duration) {
-				now := nowMS()
-				_, _ = a.do("HSET", job, "name", "transcode", "data", `{"file":"a.mp4"}`, "opts", `{"attempts":0}`,
-					"timestamp", now, "delay", "0", "priority", "0", "processedOn", now, "ats", "1", "pb", a.name)
-				token = fmt.Sprintf("%s:%d", worker, n)
-				n++
-				return a.setNX(key, token, watchdogLease), 30 * time.Second
-			},
-			keep:  func() bool { return yes(a.run(scriptStringKeep, []string{key}, millis(watchdogLease), token)) },
-			drop:  func() { a.run(scriptStringDrop, []string{key}, token) },
-			every: 15 * time.Second, work: 3 * time.Minute, rest: 2 * time.Second,
-		})
+	a.join(turn{
+		take: func() (bool, time.Duration) {
+			now := nowMS()
+			_, _ = a.do("HSET", job, "name", "transcode", "data", `{"file":"a.mp4"}`, "opts", `{"attempts":0}`,
+				"timestamp", now, "delay", "0", "priority", "0", "processedOn", now, "ats", "1", "pb", a.name)
+			token = fmt.Sprintf("%s:%d", worker, n)
+			n++
+			return a.setNX(key, token, watchdogLease), 30 * time.Second
+		},
+		keep:  func() bool { return yes(a.run(scriptStringKeep, []string{key}, millis(watchdogLease), token)) },
+		drop:  func() { a.run(scriptStringDrop, []string{key}, token) },
+		every: 15 * time.Second, work: 3 * time.Minute, rest: 2 * time.Second,
 	})
 	return nil
 }
@@ -182,12 +168,10 @@ func playSymfony(s *Sandbox, key string) error {
 	put := func() any {
 		return a.run(scriptZsetTake, []string{key}, token, nowMS(), millis(time.Minute))
 	}
-	s.spawn(func() {
-		a.play(turn{
-			take:  func() (bool, time.Duration) { return yes(put()), time.Second },
-			keep:  func() bool { score, err := a.do("ZSCORE", key, token); return err == nil && score != nil && yes(put()) },
-			every: 20 * time.Second, rest: 15 * time.Second,
-		})
+	a.join(turn{
+		take:  func() (bool, time.Duration) { return yes(put()), time.Second },
+		keep:  func() bool { score, err := a.do("ZSCORE", key, token); return err == nil && score != nil && yes(put()) },
+		every: 20 * time.Second, rest: 15 * time.Second,
 	})
 	return nil
 }
@@ -210,11 +194,9 @@ func playHomeGrown(s *Sandbox, key string) error {
 	if err != nil {
 		return err
 	}
-	s.spawn(func() {
-		a.play(turn{
-			take: func() (bool, time.Duration) { return a.setNX(key, "1", 15*time.Minute), 10 * time.Second },
-			work: time.Minute,
-		})
+	a.join(turn{
+		take: func() (bool, time.Duration) { return a.setNX(key, "1", 15*time.Minute), 10 * time.Second },
+		work: time.Minute,
 	})
 	return nil
 }

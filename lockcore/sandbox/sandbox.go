@@ -46,6 +46,7 @@ type Sandbox struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
+	begun  sync.WaitGroup // actors that have not tried yet
 	demos  []Demo
 }
 

@@ -45,10 +45,9 @@ func TestEveryDemoIsThereAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, a := open(t, Options{Seed: 1})
 		defer s.Close()
-		time.Sleep(100 * time.Millisecond)
 		for _, d := range s.Demos() {
 			if a.must(t, "EXISTS", d.Key) != 1 {
-				t.Errorf("%s is not there after a tenth of a second", d.Key)
+				t.Errorf("%s is not there when the sandbox has started", d.Key)
 			}
 			if s.Says(d.Key) == "" {
 				t.Errorf("%s is not explained", d.Key)
