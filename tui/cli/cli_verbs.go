@@ -40,6 +40,7 @@ func verbs() []verb {
 	return []verb{
 		consoleVerb(),
 		listVerb(),
+		watchVerb(),
 		releaseVerb(),
 		simulateVerb(),
 		sandboxVerb(),
