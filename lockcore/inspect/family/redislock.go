@@ -1,6 +1,10 @@
 package family
 
-import "fencepost/lockcore/wire"
+import (
+	"strings"
+
+	"fencepost/lockcore/wire"
+)
 
 // redislockToken is the length of the token before the metadata.
 const redislockToken = 22
@@ -39,14 +43,24 @@ func redislockMatch(s *Sample) []Claim {
 	if s.PTTL <= 0 || len(s.Value) == redislockToken || !isPrintable(s.Value) {
 		return nil
 	}
-	meta := s.Value[redislockToken]
 	switch {
 	case SmellsLikeLock(s.Key):
 		return likely("16 random bytes in URL-safe base64, then metadata")
-	case !alnum(meta) && meta != '-' && meta != '_' && meta != '.' && s.PTTL <= 10*minute:
+	case s.PTTL <= 10*minute && !oneToken(s.Value[redislockToken:]):
 		return possibly("16 random bytes in URL-safe base64, then something else")
 	}
 	return nil
+}
+
+// oneToken reports whether meta may be the rest of a longer token: URL-safe
+// base64 with its padding, or the parts of a signed one with dots between them.
+func oneToken(meta string) bool {
+	for _, c := range []byte(strings.TrimRight(meta, "=")) {
+		if !alnum(c) && c != '-' && c != '_' && c != '.' {
+			return false
+		}
+	}
+	return true
 }
 
 // firstBytes is at most n bytes of s.
