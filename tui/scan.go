@@ -14,7 +14,6 @@ import (
 type scanState struct {
 	running bool
 	next    time.Time
-	begun   time.Time
 	pages   <-chan inspect.Progress
 	now     inspect.Coverage // of the walk that runs
 }
@@ -31,7 +30,7 @@ type scanMsg struct {
 // for what it finds; both end when the walk does or the console is left.
 func (m root) startScan() (root, tea.Cmd) {
 	pages := make(chan inspect.Progress, 64)
-	m.feed.scan = scanState{running: true, begun: m.now, pages: pages}
+	m.feed.scan = scanState{running: true, pages: pages}
 	ctx, in, q := m.ctx, m.opts.Inspector, m.opts.Query
 	walk := func() tea.Msg {
 		defer close(pages)
