@@ -56,6 +56,12 @@ type Lock struct {
 	Peers    []string
 	Relation Relation
 
+	*source // nil: it was not read from a server, or is kept without what a plan needs
+}
+
+// source is what a lock was made from: who claimed it, what was read, and what
+// its family made of that. Plans are made from it.
+type source struct {
 	found   family.Found
 	facts   *family.Facts
 	reading family.Reading

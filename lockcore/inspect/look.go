@@ -91,7 +91,9 @@ func (in *Inspector) refreshNode(ctx context.Context, n Node, known []Lock) ([]L
 		if l.Node != n.Addr || l.DB != n.DB {
 			continue
 		}
-		founds = append(founds, l.found)
+		if l.source != nil {
+			founds = append(founds, l.found)
+		}
 		at, ok := seen[string(l.Key)]
 		if !ok {
 			at = len(probes)
@@ -118,6 +120,10 @@ func (l *Lock) probe() probe {
 	p := probe{key: string(l.Key), kind: l.Type}
 	if l.Type == family.None {
 		p.kind = ""
+	}
+	if l.source == nil {
+		p.kind = ""
+		return p
 	}
 	if m := l.facts.Main; l.HasField && !m.Whole {
 		p.big, p.fields = true, []string{string(l.Field)}
@@ -319,7 +325,7 @@ func assemble(n Node, w *pending, facts *family.Facts, r family.Reading) Lock {
 		Holders: r.Holders, Waiters: r.Waiters, Fence: r.Fence, State: r.State,
 		SampledAt: w.main.when.middle(), Uncertainty: w.main.when.uncertainty(),
 		Warnings: r.Warnings, Note: r.Note,
-		found: w.found, facts: facts, reading: r,
+		source: &source{found: w.found, facts: facts, reading: r},
 	}
 	for _, k := range r.Companions {
 		l.Companions = append(l.Companions, wire.Raw(k))

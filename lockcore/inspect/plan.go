@@ -85,10 +85,11 @@ var (
 
 // CanRelease reports whether a plan can be made, else why not.
 func (l *Lock) CanRelease() (bool, string) {
+	if l.source == nil {
+		return false, "this lock was not read from a server"
+	}
 	f := l.found.Family
 	switch {
-	case f == nil:
-		return false, "this lock was not read from a server"
 	case l.reading.NoRelease != "":
 		return false, l.reading.NoRelease
 	case f.Release == nil && f.NoRelease != "":

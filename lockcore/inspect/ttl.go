@@ -86,6 +86,8 @@ func (p *Plan) tellTTL(l Lock, ttl time.Duration, wake wire.Wake) {
 // noTTL says why a key's TTL is not this lock's time; "" where it is.
 func (l *Lock) noTTL() string {
 	switch {
+	case l.source == nil:
+		return "it was not read from a server"
 	case l.reading.NoTTL:
 		return "it is a part of a key that holds other things, which would go with it"
 	case l.reading.TTLKey != "" && l.reading.TTLKey != string(l.Key):
