@@ -128,7 +128,25 @@ func (m root) closing(width int) []string {
 			lines = append(lines, labelled(m.theme.Strong.Wrap(w.Say(l[0])), theme.Paint{}, oneLine(l[1]), width)...)
 		}
 	}
+	if counted := m.signalWords(); counted != "" && m.height >= 34 {
+		lines = append(lines, labelled(m.theme.Strong.Wrap(w.Say("signals")), theme.Paint{}, counted, width)...)
+	}
 	return lines
+}
+
+// signalWords are the counters that the reader's own metrics would show, as they
+// stand at the end.
+func (m root) signalWords() string {
+	run := m.lab.stage.front().run
+	if len(run.Steps) == 0 {
+		return ""
+	}
+	counts := run.Steps[len(run.Steps)-1].View.Signals
+	var out []string
+	for _, s := range run.Signals {
+		out = append(out, fmt.Sprintf("%s %d", s, counts[s]))
+	}
+	return strings.Join(out, ", ")
 }
 
 // runs are those of the story's own worlds.

@@ -212,6 +212,9 @@ func (m root) statusWords(v scenario.View, name string) string {
 
 func (m root) leftWords(l scenario.LockState) string {
 	if l.Forever {
+		if m.lab.stage.where == scenario.ChosenRedis { // the key has one, and it is the lab's
+			return m.theme.Warn.Wrap(m.words().Say("net"))
+		}
 		return m.theme.Warn.Wrap(m.words().Say("no-expiry"))
 	}
 	return m.words().Say("left", "t", fmt.Sprintf("%.1f", l.Left.Seconds()))

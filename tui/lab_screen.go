@@ -82,6 +82,9 @@ func (m root) worldLabel(w labWorld) string {
 }
 
 func (m root) storyLine() string {
+	if m.lab.stage.free != nil {
+		return " " + m.cut(m.words().Say("free-story"), m.width-1)
+	}
 	return " " + m.cut(oneLine(m.words().Text(m.lab.stage.story).Story), m.width-1)
 }
 
@@ -203,6 +206,9 @@ func (m root) ruleLines(all bool) []string {
 			part = "   " + part
 		}
 		line += part
+	}
+	if slices.Contains(s.watched(), scenario.Herd) {
+		line += "   " + w.Say("attempts-n", "n", strconv.Itoa(s.front().view(s.number()).Handed))
 	}
 	lines = append(lines, line)
 	if !all && len(lines) > 2 {

@@ -159,6 +159,49 @@ func lengths(s *scenario.Scenario, w *scenario.World, try int) labrun.Lengths {
 	return l
 }
 
+// A lab that is killed at any moment leaves nothing for longer than its net:
+// there is no moment at which one of its keys has no expiry.
+func TestNoKeyIsEverWithoutAnExpiry(t *testing.T) {
+	server := redistest.Start(t)
+	client := redis.NewClient(&redis.Options{Addr: server.Addr, MaxRetries: -1, ContextTimeoutEnabled: true, PoolSize: 20})
+	t.Cleanup(func() { _ = client.Close() })
+	ctx, stop := context.WithCancel(context.Background())
+	looked := make(chan int)
+	go func() {
+		looks := 0
+		for ; ctx.Err() == nil; looks++ {
+			bare, err := client.Eval(context.Background(), `local out = {}
+for _, key in ipairs(redis.call('KEYS', '*')) do
+  local left = redis.call('PTTL', key)
+  if left == -1 or left > 600000 then out[#out + 1] = key end
+end
+return out`, nil).StringSlice()
+			if err != nil || len(bare) > 0 {
+				t.Errorf("without an expiry: %v, %v", bare, err)
+				break
+			}
+		}
+		looked <- looks
+	}()
+	for _, name := range []string{"setnx-expire-crash", "gc-pause-late-write", "polling-herd", "thread-hand-off", "cannot-compare"} {
+		s, err := scenario.Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range s.Worlds {
+			w := &s.Worlds[i]
+			again(t, job{s, w}, func(try int) (*scenario.Run, error) {
+				port := labrun.New(client, labrun.LengthsFor(s.Leases(w), try), 5*time.Second)
+				return scenario.Play(context.Background(), s, w, port, options(port, w, scenario.ChosenRedis)) // never cleaned
+			})
+		}
+	}
+	stop()
+	if n := <-looked; n < 100 {
+		t.Errorf("only %d looks", n)
+	}
+}
+
 // A story that does something to the server is refused where the server is
 // somebody's, before anything is written.
 func TestStoriesForServersOfTheLabAreRefusedElsewhere(t *testing.T) {

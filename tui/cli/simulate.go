@@ -228,7 +228,7 @@ func (inv *invocation) agrees(story, addr, env string) bool {
 
 // simulate plays all worlds, and prints them as they are played.
 func (inv *invocation) simulate(ctx context.Context, l lab, p plan) int {
-	t := teller{out: inv.out, words: p.words, story: p.story, speed: p.speed, ctx: ctx, worlds: len(p.worlds)}
+	t := teller{out: inv.out, words: p.words, story: p.story, speed: p.speed, ctx: ctx, worlds: len(p.worlds), where: l.where}
 	enc := json.NewEncoder(inv.out)
 	enc.SetEscapeHTML(false)
 	var runs []played

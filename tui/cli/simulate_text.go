@@ -22,6 +22,7 @@ type teller struct {
 	speed  float64
 	ctx    context.Context
 	worlds int
+	where  scenario.Where
 	err    error // the first that a write had
 }
 
@@ -146,6 +147,9 @@ func (t *teller) is(l scenario.LockState) string {
 		return "-"
 	}
 	who := strings.TrimSpace(or(l.Holder, "?") + " " + l.Number)
+	if l.Forever && t.where == scenario.ChosenRedis {
+		return who + ", " + t.words.Say("net") // the key has an expiry, and it is the lab's
+	}
 	if l.Forever {
 		return who + ", PTTL -1"
 	}
