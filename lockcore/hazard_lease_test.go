@@ -100,13 +100,13 @@ func TestH38_ALateAnswerDoesNotRevive(t *testing.T) {
 		l := w.locker(WithOpTimeout(DefaultTTL))
 		lease := take(t, l, "a")
 		time.Sleep(DefaultTTL/3 - time.Second)
-		w.set(func(f *virtualFaults) { f.replyDelay = DefaultTTL })
+		w.set(func(f *virtualFaults) { f.replyDelay = DefaultTTL * 8 / 10 })
 		<-lease.Context().Done()
 		if w.get("lock:{a}") == "" {
 			t.Fatal("the server renewed nothing; this test shows nothing")
 		}
 		wantErr(t, "at the deadline", lease.Err(), ErrLost)
-		time.Sleep(DefaultTTL) // the answer has come: renewed
+		time.Sleep(2 * time.Second) // the answer has come: renewed, for some time yet
 		wantErr(t, "after the answer", lease.Err(), ErrLost)
 		if lease.State() != Lost {
 			t.Errorf("the lease is %v", lease.State())

@@ -2,9 +2,11 @@
 -- KEYS[1..3], ARGV[1..3] as in lock_head.lua
 -- Answer: the fencing number, a string: the lock is yours
 --         {0, value, PTTL} somebody holds it | {-1} this token was given up
-local holder = redis.call('GET', KEYS[1]) -- an error if this is no string: then it is no lock
-if holder then return again(holder) or { 0, holder, redis.call('PTTL', KEYS[1]) } end
-if redis.call('EXISTS', KEYS[3]) == 1 then return { -1 } end -- a request that arrives after its own release
+if redis.call('EXISTS', KEYS[1], KEYS[3]) > 0 then
+  local holder = redis.call('GET', KEYS[1]) -- an error if this is no string: then it is no lock
+  if not holder then return { -1 } end -- a request that arrives after its own release
+  return again(holder) or { 0, holder, redis.call('PTTL', KEYS[1]) }
+end
 
 -- INCR stands before SET: Redis does not roll a script back, so what may fail
 -- comes while there is no lock yet. GET after INCR: a Lua number is a double,
