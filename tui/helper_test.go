@@ -25,7 +25,22 @@ func TestMain(m *testing.M) {
 	if kind := os.Getenv(breakVariable); kind != "" {
 		os.Exit(brokenConsole(kind))
 	}
-	os.Exit(m.Run())
+	os.Exit(runTests(m))
+}
+
+// runTests gives the tests on terminals a place for the program that they build.
+func runTests(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "fencepost-e2e")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	if err := os.Setenv("FENCEPOST_TEST_BUILD", dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.Run()
 }
 
 // brokenConsole runs a real console on a real terminal with a fault in it.

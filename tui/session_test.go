@@ -51,13 +51,9 @@ type terminal struct {
 	env        []string
 }
 
-// binary builds the program once.
+// binary builds the program once, where TestMain has made room for it.
 var binary = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "fencepost-e2e")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "fencepost")
+	path := filepath.Join(os.Getenv("FENCEPOST_TEST_BUILD"), "fencepost")
 	out, err := exec.Command("go", "build", "-o", path, "..").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%w\n%s", err, out)
