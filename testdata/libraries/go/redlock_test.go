@@ -23,11 +23,11 @@ func TestRedlockNode(t *testing.T) {
 }
 
 func redlockStory(t *testing.T, library string) {
-	const from, to, ttl = "lock:account:1", "lock:account:2", 6 * time.Second
+	const from, to, ttl = "lock:account:1", "lock:account:2", 12 * time.Second
 	s := redistest.Start(t)
 	settings := map[string]any{"library": library, "keys": []string{from, to}, "ttl": ttl.Milliseconds()}
 	if library == "redlock" {
-		settings["ttl"] = time.Minute.Milliseconds() // version 4 does not extend by itself
+		settings["ttl"] = time.Minute.Milliseconds() // nothing extends a lock of version 4
 	}
 	first := drive(t, s, "redlock.js", settings)
 	first.next("held")
