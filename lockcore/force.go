@@ -49,7 +49,7 @@ func (l *Locker) Inspect(ctx context.Context, name string) (Info, error) {
 	return info, nil
 }
 
-// ErrChanged: the lock is not held by whom the operator saw. Nothing was done.
+// ErrChanged says that the lock is not held by whom the operator saw. Nothing was done.
 var ErrChanged = errors.New("lockcore: the lock changed hands")
 
 // ForceRelease ends the lock of a holder that was seen, from outside, in one

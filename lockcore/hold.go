@@ -154,19 +154,18 @@ func (h *hold) left(now instant) time.Duration {
 // living reports whether the lease still counts. mu is held.
 func (h *hold) living() bool { return h.state == Held || h.state == Suspect }
 
-// lose ends a living lease. It returns whether it did: the first cause stays.
-func (h *hold) lose(cause error) bool {
+// lose ends a living lease; the first cause stays.
+func (h *hold) lose(cause error) {
 	h.mu.Lock()
 	if !h.living() {
 		h.mu.Unlock()
-		return false
+		return
 	}
 	h.state, h.lostBy = Lost, cause
 	h.mu.Unlock()
 	h.cancel(cause)
 	h.l.sched.remove(h)
 	h.observe(Event{Kind: EventLost, Err: cause, Held: h.l.clock.read().since(h.granted)})
-	return true
 }
 
 // errNow is nil while the lease is held. It looks at the clocks itself: a timer

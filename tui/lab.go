@@ -180,7 +180,7 @@ func (p labPlay) run(ctx context.Context, play func(context.Context, scenario.Wh
 	return p
 }
 
-func (p labPlay) apply(m root) (root, tea.Cmd) {
+func (p labPlay) apply(m root) (root, tea.Cmd) { //nolint:unparam // an applier may ask for a command, this one does not
 	if p.asked != m.lab.asking {
 		return m, nil // another story was opened meanwhile
 	}
@@ -364,7 +364,7 @@ type labSaved struct {
 	err  error
 }
 
-func (r labSaved) apply(m root) (root, tea.Cmd) {
+func (r labSaved) apply(m root) (root, tea.Cmd) { //nolint:unparam // an applier may ask for a command, this one does not
 	if r.err != nil {
 		return m.say(bad, fmt.Sprintf("it could not be written: %v", r.err)), nil
 	}

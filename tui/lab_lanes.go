@@ -184,7 +184,7 @@ func (m root) laneRow(l lanes, run *scenario.Run, r laneRow) string {
 		bAt = max(l.redis, min(l.b, l.rest-theme.Width(does)-4))
 	}
 	does = m.cut(does, l.rest-bAt-1)
-	back := ""
+	var back string
 	if redis != "" {
 		redis = m.cut(redis, l.b-l.redis-4)
 		from := l.redis + theme.Width(redis) + 1

@@ -29,15 +29,6 @@ const (
 	SourceChanged EventKind = "source-changed" // changes are learned in another way now
 )
 
-// ends reports whether a lock is over with such an event.
-func (k EventKind) ends() bool {
-	switch k {
-	case WasReleased, WasExpired, WasEvicted, WentAway, WasFlushed, ForceReleased:
-		return true
-	}
-	return false
-}
-
 // Source is how changes are learned.
 type Source string
 

@@ -1,7 +1,6 @@
 package inspect
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -91,8 +90,8 @@ func (h *hour) life() {
 	}
 	var beat Beat
 	h.w.until("the renewals are counted", func(v *View) bool {
-		if r := h.w.row("lock:life"); r != nil {
-			beat = r.Beat
+		if r := h.w.row("lock:life"); r != nil && r.Beat != nil {
+			beat = *r.Beat
 		}
 		return beat.Renewals >= n*8/10
 	})
@@ -227,7 +226,7 @@ func (h *hour) restarted() {
 	h.expect(WentAway, "lock:restart", false)
 	h.w.settled(h.source)
 	h.w.events = nil
-	key := fmt.Sprint("lock:after")
+	key := "lock:after"
 	h.take(key, tokenB, 600_000)
 	h.expect(WasAcquired, key, false)
 	h.s.Do("DEL", key)

@@ -210,7 +210,7 @@ func (o *Own) Promote(ctx context.Context) error {
 	if p == nil {
 		return errors.New("labrun: there is no replica to promote")
 	}
-	if err := p.client.SlaveOf(ctx, "NO", "ONE").Err(); err != nil {
+	if err := p.client.ReplicaOf(ctx, "NO", "ONE").Err(); err != nil {
 		return fmt.Errorf("labrun: %w", err)
 	}
 	if err := o.Stop(ctx, "redis"); err != nil {

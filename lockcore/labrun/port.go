@@ -100,7 +100,7 @@ func newPort(clients func(string) (redis.UniversalClient, error), l Lengths, tim
 // Prefix is what stands before every key and channel of this run.
 func (p *Port) Prefix() string { return p.prefix }
 
-// Lengths for a story: the lease becomes half a second, or longer, so that the
+// LengthsFor returns the lengths for a story: the lease becomes half a second, or longer, so that the
 // shortest one of the story is still a tenth of a second. Each further try on a
 // slow machine doubles them.
 func LengthsFor(leases []time.Duration, try int) Lengths {

@@ -237,12 +237,12 @@ func (e *engine) acquired(a *actor, o Outcome, sent, lease time.Duration) {
 		if a.waiting != nil {
 			a.thinks = ThinksWaiting
 		}
-		e.notBegun(a)
+		e.notBegun()
 	}
 }
 
 // notBegun is what a caller makes of "not acquired".
-func (e *engine) notBegun(a *actor) {
+func (e *engine) notBegun() {
 	if len(e.s.Switch) == 0 || e.s.Switch[0] != SwReport {
 		return
 	}

@@ -99,7 +99,7 @@ func (e *engine) fail(a *actor) {
 		return
 	}
 	a.round++ // no renewal after this
-	e.finishRequest(a, e.release(a))
+	e.finishRequest(e.release(a))
 }
 
 // hand gives the work and the lease's token to another.

@@ -10,13 +10,13 @@ func (e *engine) actLock(a *actor, act Act) {
 	case Release:
 		e.start(a, e.release(a), act)
 	case Renew:
-		e.finishRequest(a, e.renew(a))
+		e.finishRequest(e.renew(a))
 		e.planRenewal(a)
 	case Resume:
 		r := a.pending
 		a.pending = nil
 		e.did.Does = r.verb
-		e.finishRequest(a, r)
+		e.finishRequest(r)
 	case Resend:
 		e.did.Does = a.unanswered.verb
 		o := e.carryOut(a.unanswered)
@@ -27,7 +27,7 @@ func (e *engine) actLock(a *actor, act Act) {
 	case GiveUp:
 		e.giveUp(a)
 	case Again:
-		e.finishRequest(a, e.release(a))
+		e.finishRequest(e.release(a))
 		e.do(Act{Verb: Acquire})
 		e.startAcquire(a, Act{Verb: Acquire})
 	case AskHeld:
@@ -89,7 +89,7 @@ func (e *engine) start(a *actor, r *request, act Act) {
 	case act.Begin:
 		e.beginRequest(a, r)
 	default:
-		e.finishRequest(a, r)
+		e.finishRequest(r)
 	}
 }
 
@@ -112,7 +112,7 @@ func (e *engine) beginRequest(a *actor, r *request) {
 }
 
 // finishRequest does what is left of a request, and tells the actor.
-func (e *engine) finishRequest(a *actor, r *request) {
+func (e *engine) finishRequest(r *request) {
 	o := e.carryOut(r)
 	e.sees(o)
 	if e.err == nil {

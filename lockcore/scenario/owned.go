@@ -256,7 +256,7 @@ func (e *engine) planRenewal(a *actor) {
 		if mine != a.renewals || !e.willing(a, Act{Verb: Renew}) {
 			return
 		}
-		e.finishRequest(a, e.renew(a))
+		e.finishRequest(e.renew(a))
 		e.planRenewal(a)
 	})
 }

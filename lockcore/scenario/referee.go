@@ -68,7 +68,7 @@ func (e *engine) lockNamed(name string) *lockRecord {
 }
 
 // granted notes a success on the server, whether or not its actor hears of it.
-func (e *engine) granted(a *actor, l *lockRecord, value, number string, lease time.Duration) *grant {
+func (e *engine) granted(a *actor, l *lockRecord, value, number string, lease time.Duration) {
 	g := &grant{n: len(e.grants), lock: l.name, actor: a.name, value: value, number: number, at: e.now,
 		lease: lease, until: e.now + lease, live: true}
 	e.endGrant(l)
@@ -85,7 +85,6 @@ func (e *engine) granted(a *actor, l *lockRecord, value, number string, lease ti
 		e.orphan(g)
 	}
 	e.passedOver(a)
-	return g
 }
 
 // numbered gives a grant its number afterwards.

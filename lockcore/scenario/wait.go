@@ -162,7 +162,7 @@ func (e *engine) tryOnce(a *actor) {
 	e.attempt(a)
 	a.grant = nil
 	e.mint(a)
-	e.finishRequest(a, e.acquire(a))
+	e.finishRequest(e.acquire(a))
 	w.heard(e.did.Sees, e.now)
 	if a.inside {
 		e.endWait(a, Outcome{Code: Granted})

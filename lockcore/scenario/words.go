@@ -147,14 +147,32 @@ func (w *Words) say(table, key string, pairs ...string) string {
 	if !ok {
 		return key // a word that nobody wrote shows as what it is
 	}
-	if len(pairs) == 0 {
+	return fill(text, pairs)
+}
+
+// fill puts what names in braces stand for into a text, in one pass: what is put
+// in is not looked at again.
+func fill(text string, pairs []string) string {
+	if len(pairs) == 0 || !strings.Contains(text, "{") {
 		return text
 	}
-	braced := slices.Clone(pairs)
-	for i := 0; i < len(braced); i += 2 {
-		braced[i] = "{" + braced[i] + "}"
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(text, "{")
+		b.WriteString(before)
+		name, after, closed := strings.Cut(rest, "}")
+		if !found || !closed {
+			b.WriteString(strings.TrimPrefix(text, before))
+			return b.String()
+		}
+		text = after
+		i := slices.Index(pairs, name)
+		if i < 0 || i%2 != 0 || i+1 >= len(pairs) {
+			b.WriteString("{" + name + "}")
+			continue
+		}
+		b.WriteString(pairs[i+1])
 	}
-	return strings.NewReplacer(braced...).Replace(text)
 }
 
 // Text is what a story tells in this language; what is not told in it is told

@@ -78,7 +78,7 @@ func runSimulate(ctx context.Context, inv *invocation) int {
 		if len(inv.args) > 0 {
 			return inv.fail(usagef("--check names the file, so there is no NAME"))
 		}
-		return inv.checkStory(ctx, words)
+		return inv.checkStory(ctx)
 	case len(inv.args) == 0:
 		return inv.listStories(words)
 	}

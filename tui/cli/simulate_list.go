@@ -66,7 +66,7 @@ func letters(runs []scenario.Where) string {
 
 // checkStory reads a file, says what is wrong with it, and plays its worlds in
 // the sandbox to see whether they end as it says.
-func (inv *invocation) checkStory(ctx context.Context, words *scenario.Words) int {
+func (inv *invocation) checkStory(ctx context.Context) int {
 	s, err := readStory(inv.opts.lab.check)
 	if err != nil {
 		for line := range strings.Lines(err.Error()) {

@@ -59,7 +59,8 @@ func unpackSuo(s *Sample) (out []suoHeld, ok bool) {
 	if !s.Whole || len(v) < 1 {
 		return nil, false
 	}
-	n, pos := 0, 1
+	var n int
+	pos := 1
 	switch {
 	case v[0]&0xf0 == 0x90:
 		n = int(v[0] & 0x0f)
@@ -85,7 +86,8 @@ func unpackSuoEntry(v string, pos int) (suoHeld, bool) {
 		return suoHeld{}, false
 	}
 	secs := math.Float64frombits(binary.BigEndian.Uint64([]byte(v[pos+2 : pos+10])))
-	at, size := pos+head, 0
+	var size int
+	at := pos + head
 	switch c := v[at]; {
 	case c&0xe0 == 0xa0:
 		size, at = int(c&0x1f), at+1
