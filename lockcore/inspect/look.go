@@ -176,7 +176,9 @@ func (in *Inspector) relook(ctx context.Context, n Node, probes []probe, known [
 	}
 	left := slices.DeleteFunc(slices.Clone(known), func(f family.Found) bool {
 		i := slices.IndexFunc(kept, func(sm dated) bool { return sm.Key == f.Key })
-		return i < 0 || kept[i].Type != family.None
+		// What only a companion had told of (a semaphore that is a plain number)
+		// cannot be recognised by its main key alone.
+		return i < 0 || kept[i].Type != family.None && !f.Claim.Companion
 	})
 	return in.decode(ctx, n, kept, left)
 }

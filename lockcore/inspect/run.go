@@ -216,7 +216,9 @@ func (in *Inspector) now(ctx context.Context, p *Plan, went []StepOutcome) ([]Lo
 			continue
 		}
 		seen[n.Addr] = true
-		found, err := in.lookAt(ctx, n, []probe{{key: string(p.Lock.Key)}})
+		known := p.Lock
+		known.Node, known.DB = n.Addr, n.DB
+		found, err := in.refreshNode(ctx, n, []Lock{known})
 		if err == nil && len(found) == 0 {
 			// A look passes over what a server does not answer. That is not to be
 			// taken for a lock that is gone.

@@ -173,6 +173,38 @@ func TestEveryStepIsDone(t *testing.T) {
 	}
 }
 
+// What shows only by its companions is found by its name, and read again.
+func TestLocksThatOnlyCompanionsShow(t *testing.T) {
+	s := redistest.Start(t)
+	in := at(t, s.Addr)
+	give(s, "set sem 3", "zadd {sem}:timeout 922337203685477 "+strings.Repeat("a", 32),
+		"rpush redisson_lock_queue:{fair} "+threadA, "zadd redisson_lock_timeout:{fair} 1600000000000 "+threadA)
+	for _, key := range []string{"sem", "fair"} {
+		locks, err := in.LookKey(t.Context(), 0, key)
+		if err != nil || len(locks) != 1 || string(locks[0].Key) != key {
+			t.Errorf("%s: %d locks, %v", key, len(locks), err)
+			continue
+		}
+		if again, err := in.Refresh(t.Context(), locks); err != nil || len(again) != 1 {
+			t.Errorf("%s, again: %d locks, %v", key, len(again), err)
+		}
+	}
+	// A25: nobody holds it and the head waited out; only that is cleaned up.
+	give(s, "rpush redisson_lock_queue:{fair} "+threadB, "zadd redisson_lock_timeout:{fair} 33300000000000 "+threadB)
+	locks, _ := in.LookKey(t.Context(), 0, "fair")
+	p, err := in.PlanRelease(locks[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	expectOutcome(t, carryOut(t, in, p), p, inspect.Released)
+	if left := s.Do("lrange", "redisson_lock_queue:{fair}", 0, -1).([]any); len(left) != 1 || left[0] != threadB {
+		t.Errorf("left %v", left)
+	}
+	if locks, err := in.LookKey(t.Context(), 0, "nothing"); err != nil || len(locks) != 0 {
+		t.Errorf("nothing: %d locks, %v", len(locks), err)
+	}
+}
+
 // Who may do less gets an answer that says what was done, and it was.
 func TestOutcomesByPermission(t *testing.T) {
 	s := redistest.Start(t)

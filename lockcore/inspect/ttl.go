@@ -18,9 +18,9 @@ const (
 // ErrTTL says that a lease cannot be given, and why.
 var ErrTTL = errors.New("inspect: no such TTL can be set")
 
-// checkTTL refuses what would not be a lease. Redis takes 0 and less as an order
-// to delete, and so would a moment that has passed when it arrives.
-func checkTTL(ttl time.Duration) error {
+// CheckTTL refuses what would not be a lease, as ErrTTL. Redis takes 0 and less as
+// an order to delete, and so would a moment that has passed when it arrives.
+func CheckTTL(ttl time.Duration) error {
 	switch {
 	case ttl <= 0:
 		return fmt.Errorf("%w: 0 or less would delete the lock, without waking who waits; release it instead", ErrTTL)
@@ -36,7 +36,7 @@ func checkTTL(ttl time.Duration) error {
 // seen: it gives it an expiry, shortens or extends it. The whole lock's TTL is
 // set, whoever of several holders is named: naming some compares only those.
 func (in *Inspector) PlanTTL(l Lock, ttl time.Duration, holders ...wire.Raw) (Plan, error) {
-	if err := checkTTL(ttl); err != nil {
+	if err := CheckTTL(ttl); err != nil {
 		return Plan{}, err
 	}
 	if why := l.noTTL(); why != "" {

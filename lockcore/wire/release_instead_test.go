@@ -97,6 +97,8 @@ func TestHoldInPlaceOfARelease(t *testing.T) {
 		{"fair", []string{"hset lock A 1", "rpush q B", "zadd d 1 B"}, r.Fair("A", "q", "d", "p:"), isDone,
 			map[string]string{"lock": `hash "OP"="1" (expires)`, "lock:note": note, "q": `list "B"`, "d": `zset "B"=1`}},
 		{"another holder", []string{"set lock B"}, r.String("A"), changed(wire.WhyHolder, "B"), map[string]string{"lock": `string "B"`}},
+		{"others beside it", []string{"hset lock A 1 B 1"}, r.HashKey(0, []wire.Field{{Name: "A"}}), changed(wire.WhyOthers, ""), map[string]string{"lock": `hash "A"="1" "B"="1"`}},
+		{"members beside it", []string{"zadd lock 1 A 2 B"}, r.Members(wire.Members{Seen: []string{"A"}, Deadlines: true}), changed(wire.WhyOthers, ""), map[string]string{"lock": `zset "A"=1 "B"=2`}},
 		{"gone", nil, r.String("A"), isGone, map[string]string{}},
 	} {
 		t.Run(strings.ReplaceAll(c.name, " ", "-"), func(t *testing.T) {
@@ -159,8 +161,8 @@ func TestInsteadWhereItDoesNotFit(t *testing.T) {
 	}{
 		"a string with companions of another kind": {r.StringWith("A", "expire"), false, false},
 		"a field of a hash":                        {r.HashFields(one), false, false},
-		"a hash with other holders":                {r.HashKey(0, one), true, false},
-		"members that others stay beside":          {r.Members(wire.Members{Seen: []string{"A"}, Deadlines: true}), true, false},
+		"a hash":                                   {r.HashKey(0, one), true, true},
+		"members with deadlines":                   {r.Members(wire.Members{Seen: []string{"A"}, Deadlines: true}), true, true},
 		"members without deadlines":                {r.Members(wire.Members{Seen: []string{"A"}, Size: 1}), true, false},
 		"a plain set":                              {r.Members(wire.Members{Set: true, Seen: []string{"A"}, Size: 1}), false, false},
 		"a permit":                                 {r.Permit("p", "free", false), false, false},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"fencepost/lockcore/audit"
@@ -88,8 +89,8 @@ func (a *act) checkAllowed() error {
 		return &refusal{"nothing was changed: this target was opened read-only"}
 	case !a.t.Guarded():
 		return nil
-	case !a.opts.yes || a.opts.reason == "" || !a.selecting && len(a.holders) == 0:
-		return usagef("%s is guarded like production (--env names another environment): it takes --if-holder, --reason and --yes, all given", a.place())
+	case !a.opts.yes || a.opts.reason == "" || !a.namesHolder():
+		return usagef("%s is guarded like production (--env names another environment): --if-holder, --reason and --yes must all be given", a.place())
 	}
 	if err := a.auditLog().Check(); err != nil {
 		return &refusal{fmt.Sprintf("nothing was changed: %v: %v", audit.ErrUnwritten, wire.Clean(err.Error()))}
@@ -170,10 +171,11 @@ func (a *act) one(ctx context.Context) int {
 
 // cannot says why there is no plan for a lock.
 func (a *act) cannot(l *inspect.Lock, err error) int {
-	if errors.Is(err, inspect.ErrTTL) || errors.Is(err, inspect.ErrNoHold) {
-		return a.fail(usagef("%s", err))
+	if isUsage(err) {
+		return a.fail(err)
 	}
-	fmt.Fprintf(a.out, "%s %s: nothing was changed: %s\n", inspect.Refused, l.Name(), wire.Clean(err.Error()))
+	text := strings.TrimPrefix(wire.Clean(err.Error()), "inspect: ")
+	fmt.Fprintf(a.out, "%s %s: nothing was changed: %s\n", inspect.Refused, l.Name(), text)
 	return exitRefused
 }
 

@@ -41,12 +41,20 @@ func (a *act) readFlags() error {
 		return usagef("each of several locks is compared with the holder found: leave out --if-holder and --field")
 	case o.dryRun:
 		return nil
-	case o.yes && len(a.holders) == 0 && !a.selecting:
+	case o.yes && !a.namesHolder():
 		return usagef("--yes without --if-holder would act on whoever holds it by then: name who must still hold it")
+	case !a.isTerminal(a.in) && (!o.yes || o.reason == "") && a.verb.name == "unhold":
+		return usagef("without a terminal, --reason and --yes must be given")
 	case !a.isTerminal(a.in) && (!o.yes || o.reason == ""):
 		return usagef("without a terminal, who must still hold it (--if-holder), --reason and --yes must all be given")
 	}
 	return nil
+}
+
+// namesHolder reports whether it is said who must still hold the lock: by name,
+// by a list to compare with, or by the verb itself, which acts on a hold only.
+func (a *act) namesHolder() bool {
+	return len(a.holders) > 0 || a.selecting || a.verb.name == "unhold"
 }
 
 // readKey is the key, or the reason why there is none.
@@ -85,6 +93,8 @@ func (a *act) find(ctx context.Context) (l *inspect.Lock, holders []wire.Raw, co
 	}
 	holders, missing := a.match(l)
 	switch {
+	case l.State == family.Free && len(l.Holders) == 0 && slices.Equal(a.holders, []wire.Raw{""}):
+		return l, nil, exitOK // nobody is to hold it, and nobody does
 	case len(missing) > 0 && len(l.Holders) == 0:
 		a.say(inspect.Gone, l, fmt.Sprintf("%s no longer holds it; nobody does", missing[0]))
 		return nil, nil, exitGone
@@ -109,7 +119,7 @@ func (a *act) say(w inspect.Word, l *inspect.Lock, text string) {
 func (a *act) look(ctx context.Context) ([]inspect.Lock, int) {
 	ctx, cancel := a.step(ctx)
 	defer cancel()
-	locks, err := a.insp.Look(ctx, a.db(), a.key)
+	locks, err := a.insp.LookKey(ctx, a.db(), a.key)
 	switch {
 	case err != nil:
 		return nil, a.fail(fmt.Errorf("the lock cannot be read: %s", wire.Clean(err.Error())))

@@ -44,8 +44,9 @@ type options struct {
 	watchAfter            time.Duration
 	listen                string
 
-	json bool
-	lab  labOptions
+	json    bool
+	explain bool
+	lab     labOptions
 }
 
 // flag is one line of the table.
@@ -76,6 +77,7 @@ func flags() []flag {
 func generalFlags() []flag {
 	g := groupGeneral
 	return []flag{
+		{"explain", "", "", "say why each family does or does not claim the key", "", groupOutput, func(o *options) any { return &o.explain }},
 		{"json", "", "", "print JSON instead of a table", "", groupOutput, func(o *options) any { return &o.json }},
 		{"timeout", "", "DURATION", "time for each step (5s)", "a time, as 500ms or 10s", g, func(o *options) any { return &o.timeout }},
 		{"config", "", "FILE", "the configuration file", "", g, func(o *options) any { return &o.config }},

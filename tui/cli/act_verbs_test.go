@@ -1,0 +1,220 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+
+	"fencepost/lockcore/audit"
+)
+
+func TestTTLVerb(t *testing.T) {
+	a := newActing(t)
+	for _, c := range []struct {
+		name, given string
+		args        []string
+		code        int
+		word        string
+	}{
+		{"give one", "set lock:a " + tokenA, []string{"lock:a", "10m", "--if-holder", tokenA}, exitOK, "TTL SET lock:a: "},
+		{"shorten", "set lock:a " + tokenA + " px 6000000", []string{"lock:a", "10m", "--if-holder", tokenA}, exitOK, "TTL SET lock:a: "},
+		{"changed", "set lock:a " + tokenB, []string{"lock:a", "10m", "--if-holder", tokenA}, exitChanged, "CHANGED lock:a: "},
+		{"gone", "del lock:a", []string{"lock:a", "10m", "--if-holder", tokenA}, exitGone, "GONE lock:a: "},
+		{"zero", "set lock:a " + tokenA, []string{"lock:a", "0s", "--if-holder", tokenA}, exitUsage, ""},
+		{"negative", "set lock:a " + tokenA, []string{"--if-holder", tokenA, "--", "lock:a", "-5s"}, exitUsage, ""},
+		{"absurd", "set lock:a " + tokenA, []string{"lock:a", "100000h", "--if-holder", tokenA}, exitUsage, ""},
+		{"no unit", "set lock:a " + tokenA, []string{"lock:a", "600", "--if-holder", tokenA}, exitUsage, ""},
+		{"a field", "hset huey.results.app app.lock.x 1", []string{"huey.results.app", "10m", "--field", "app.lock.x", "--if-holder", ""}, exitRefused, "REFUSED huey.results.app#app.lock.x: "},
+	} {
+		t.Run(strings.ReplaceAll(c.name, " ", "-"), func(t *testing.T) {
+			a.give("flushall", c.given)
+			args := append([]string{"ttl", "-p", fmt.Sprint(a.s.Port)}, sure...)
+			r := run(t, a.env, append(args, c.args...)...)
+			r.expect(t, c.name, c.code, c.word)
+			if left := a.s.Do("pttl", "lock:a").(int64); (left > 590000 && left <= 600000) != (c.code == exitOK) {
+				t.Errorf("it expires in %d ms", left)
+			}
+		})
+	}
+}
+
+func TestHoldVerb(t *testing.T) {
+	a := newActing(t)
+	a.give("set lock:a " + tokenA + " px 60000")
+	a.run(append([]string{"hold", "lock:a", "5m", "--if-holder", tokenB}, sure...)...).expect(t, "another", exitChanged, "CHANGED ")
+	a.run(append([]string{"unhold", "lock:a"}, sure...)...).expect(t, "not on hold", exitRefused, "REFUSED ")
+	a.run(append([]string{"hold", "lock:a", "5m", "--if-holder", tokenA}, sure...)...).expect(t, "hold", exitOK, "HELD lock:a: ")
+	if now := a.s.Do("get", "lock:a"); now == tokenA || len(now.(string)) != len(tokenA) {
+		t.Errorf("held by %v", now)
+	}
+	r := a.run("inspect", "lock:a")
+	r.has(t, "inspect", exitOK, "on hold", "stuck", "redsync")
+	a.run(append([]string{"release", "lock:a", "--if-holder", tokenA}, sure...)...).expect(t, "the evicted one", exitChanged, "CHANGED ")
+	r = a.run(append([]string{"unhold", "lock:a"}, sure...)...)
+	r.expect(t, "unhold", exitOK, "RELEASED lock:a: ")
+	if !strings.Contains(r.err, "On hold by") || a.s.Do("exists", "lock:a", "lock:a:fencepost:hold") != int64(0) {
+		t.Errorf("left %q\n%s", a.s.Dump(), r.err)
+	}
+	a.give("hset huey.results.app app.lock.x 1")
+	r = a.run(append([]string{"hold", "huey.results.app", "5m", "--field", "app.lock.x", "--if-holder", ""}, sure...)...)
+	r.expect(t, "no hold", exitRefused, "REFUSED ")
+}
+
+func TestAuditVerb(t *testing.T) {
+	a := newActing(t)
+	run(t, a.env, "audit").has(t, "empty", exitOK, "nothing was changed yet")
+	a.give("set lock:a " + tokenA + " px 60000")
+	a.run(append([]string{"release", "lock:a", "--if-holder", tokenA}, sure...)...)
+	a.give("set lock:b " + tokenB + " px 60000")
+	a.run("release", "lock:b", "--if-holder", tokenB, "--yes", "--reason", "two \x1b[31mred")
+	r := run(t, a.env, "audit")
+	r.has(t, "two", exitOK, "release lock:a  RELEASED", "release lock:b  RELEASED", tokenA, "stuck", "redsync")
+	if strings.Contains(r.out, "\x1b") {
+		t.Error("an escape came through")
+	}
+	r = run(t, a.env, "audit", "--max", "1")
+	if r.has(t, "one", exitOK, "lock:b"); strings.Contains(r.out, "lock:a") {
+		t.Error("it shows more than one")
+	}
+	path := filepath.Join(a.state, "fencepost", "audit.jsonl")
+	r = run(t, a.env, "audit", "--json")
+	data, err := os.ReadFile(path)
+	if err != nil || r.out != string(data) {
+		t.Errorf("--json is not the file: %v\n%s", err, r.out)
+	}
+	for line := range strings.Lines(r.out) {
+		if !json.Valid([]byte(line)) {
+			t.Errorf("no JSON: %s", line)
+		}
+	}
+	if err := os.WriteFile(path, append(data[:len(data)/2], '\n'), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run(t, a.env, "audit").has(t, "torn", exitOK, "cannot be read")
+	run(t, a.env, "audit", "--audit", "-").has(t, "a stream", exitUsage, "standard error")
+	run(t, map[string]string{}, "audit").has(t, "no home", exitError, "XDG_STATE_HOME")
+	if acts, err := audit.Read(path, 0); err != nil || acts.Torn != 1 {
+		t.Errorf("%+v, %v", acts, err)
+	}
+}
+
+func TestInspectVerb(t *testing.T) {
+	a := newActing(t)
+	a.give("hset order-lock "+threadA+" 2", "set redisson_lock_token:{order-lock} 34", "rpush plain 1")
+	a.run("inspect", "order-lock").has(t, "text", exitOK, "RFencedLock", threadA+" ×2", "fence        34", "no expiry", "release, 1")
+	a.run("inspect", "order-lock", "--explain").has(t, "explain", exitOK, "yes redisson", "no  redsync")
+	a.run("inspect", "plain", "--explain").has(t, "no lock", exitOK, "no lock of any library", "no  redisson", "list of 1")
+	a.run("inspect", "nothing").has(t, "nothing", exitGone, "no such key")
+	a.run("inspect").has(t, "no key", exitUsage, "inspect KEY")
+	var doc struct {
+		Schema string
+		Locks  []struct {
+			Key, Family, Fence string
+			Holders            []struct {
+				ID    string
+				Count int
+			}
+			Release []struct{ Says, Command string }
+		}
+		Explain []struct{ Family, Confidence string }
+	}
+	r := a.run("inspect", "order-lock", "--json", "--explain")
+	if err := json.Unmarshal([]byte(r.out), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if doc.Schema != "fencepost/inspect/1" || len(doc.Locks) != 1 || doc.Locks[0].Family != "redisson" || doc.Locks[0].Fence != "34" ||
+		doc.Locks[0].Holders[0].Count != 2 || len(doc.Locks[0].Release) != 1 || len(doc.Explain) < 50 || doc.Explain[0].Confidence != "certain" {
+		t.Errorf("%+v", doc)
+	}
+	if a.s.Do("exists", "order-lock") != int64(1) {
+		t.Error("inspect released it")
+	}
+}
+
+// terminal runs the command line on a terminal and types answers when asked.
+func terminal(t *testing.T, env map[string]string, answers map[string]string, args ...string) (code int, shown string) {
+	t.Helper()
+	ours, theirs, err := pty.Open()
+	if err != nil {
+		t.Skip("no terminal here: ", err)
+	}
+	defer ours.Close()
+	done := make(chan int, 1)
+	go func() { done <- Run(args, func(k string) string { return env[k] }, theirs, theirs, theirs) }()
+	screen := make(chan string, 64)
+	go func() {
+		defer close(screen)
+		for buf := make([]byte, 4096); ; {
+			n, err := ours.Read(buf)
+			screen <- string(buf[:n])
+			if err != nil {
+				return
+			}
+		}
+	}()
+	fail := time.After(20 * time.Second)
+	for {
+		select {
+		case code = <-done:
+			// The terminal stays open: whoever read from it still does.
+			for late := time.After(300 * time.Millisecond); ; {
+				select {
+				case text := <-screen:
+					shown += text
+				case <-late:
+					return code, shown
+				}
+			}
+		case text := <-screen:
+			shown += text
+		case <-fail:
+			t.Fatalf("it does not end:\n%s", shown)
+		}
+		for ask, answer := range answers {
+			if strings.HasSuffix(strings.TrimRight(shown, " "), ask) {
+				if _, err := ours.WriteString(answer + "\n"); err != nil {
+					t.Fatal(err)
+				}
+				delete(answers, ask)
+			}
+		}
+	}
+}
+
+// On a terminal the end of the holder's id has to be typed, which proves that it
+// was read, and a reason; anything else leaves the lock.
+func TestConfirmOnATerminal(t *testing.T) {
+	a := newActing(t)
+	const ask = "anything else to leave it:"
+	for _, c := range []struct {
+		name, answer string
+		code         int
+		released     bool
+	}{
+		{"the end of the holder", tokenA[len(tokenA)-6:], exitOK, true},
+		{"yes", "yes", exitError, false},
+		{"nothing", "", exitError, false},
+		{"another holder's end", tokenB[len(tokenB)-6:], exitError, false},
+	} {
+		a.give("set lock:a " + tokenA + " px 60000")
+		answers := map[string]string{ask: c.answer, "Reason (for the audit):": "stuck"}
+		code, shown := terminal(t, a.env, answers, "release", "lock:a", "-p", fmt.Sprint(a.s.Port), "--watch-after", "10ms")
+		if released := a.s.Do("exists", "lock:a") == int64(0); code != c.code || released != c.released {
+			t.Errorf("%s: exit %d, released %v\n%s", c.name, code, released, shown)
+		}
+		if c.released && !strings.Contains(shown, "nobody took it") || !strings.Contains(shown, tokenA) || !strings.Contains(shown, "consequence") {
+			t.Errorf("%s: shown\n%s", c.name, shown)
+		}
+	}
+	a.give("set lock:a " + tokenA + " px 60000")
+	code, shown := terminal(t, a.env, nil, "release", "lock:a", "-p", fmt.Sprint(a.s.Port), "--env", "prod")
+	if code != exitUsage || a.s.Do("exists", "lock:a") != int64(1) {
+		t.Errorf("on production: exit %d\n%s", code, shown)
+	}
+}
