@@ -109,18 +109,69 @@ func (m root) barActors(run *scenario.Run, v scenario.View, most int) []string {
 	return chosen
 }
 
+// stretch is a span of time.
+type stretch struct{ from, to time.Duration }
+
+// stretches are an actor's spans of one kind, as far as was known at now: a
+// renewal lengthens a lease only from then on.
+func stretches(run *scenario.Run, kind scenario.SpanKind, name string, now time.Duration) []stretch {
+	var out []stretch
+	for _, s := range run.Spans {
+		if s.Actor != name || s.Kind != kind || s.Set > now {
+			continue
+		}
+		if n := len(out); n > 0 && out[n-1].from == s.From {
+			out[n-1].to = s.To
+			continue
+		}
+		out = append(out, stretch{s.From, s.To})
+	}
+	return out
+}
+
+func covered(list []stretch, t time.Duration) bool {
+	return slices.ContainsFunc(list, func(s stretch) bool { return t >= s.from && t < s.to })
+}
+
 // bar draws one actor's lease: = held, # held while its process is stopped, !
 // over though it is inside, - held though it is not inside, . still to come.
 func (m root) bar(a axis, run *scenario.Run, name string, now time.Duration) string {
+	leased := stretches(run, scenario.Leased, name, now)
+	within := stretches(run, scenario.Within, name, now)
+	halted := stretches(run, scenario.Halted, name, now)
+	var future time.Duration
+	if n := len(leased); n > 0 {
+		future = leased[n-1].to
+	}
 	cells := make([]byte, a.cells)
-	future := leaseEnd(run, name, now)
 	for i := range cells {
-		cells[i] = m.barCell(run, name, a.middle(i), now, future)
+		t := a.middle(i)
+		inside, held := covered(within, t), covered(leased, t)
+		switch {
+		case t > now && t < future:
+			cells[i] = '.'
+		case t > now:
+			cells[i] = ' '
+		case inside && !held:
+			cells[i] = '!'
+		case inside && covered(halted, t):
+			cells[i] = '#'
+		case inside:
+			cells[i] = '='
+		case held:
+			cells[i] = '-'
+		default:
+			cells[i] = ' '
+		}
 	}
 	if at := a.cell(now); at >= 0 && at < a.cells && now >= 0 {
 		cells[at] = '|'
 	}
-	text := string(cells)
+	return m.bracketed(string(cells))
+}
+
+// bracketed marks where a lease begins and where it will end.
+func (m root) bracketed(text string) string {
 	if i := strings.IndexAny(text, "=#!-"); i > 0 {
 		text = text[:i-1] + "[" + text[i:]
 	} else if i == 0 {
@@ -135,54 +186,6 @@ func (m root) bar(a axis, run *scenario.Run, name string, now time.Duration) str
 		return text[:i] + m.theme.Danger.Wrap(text[i:j]) + text[j:]
 	}
 	return text
-}
-
-func (m root) barCell(run *scenario.Run, name string, t, now, future time.Duration) byte {
-	leased := covers(run, scenario.Leased, name, t, now)
-	inside := covers(run, scenario.Within, name, t, now)
-	switch {
-	case t > now && t < future:
-		return '.'
-	case t > now:
-		return ' '
-	case inside && !leased:
-		return '!'
-	case inside && covers(run, scenario.Halted, name, t, now):
-		return '#'
-	case inside:
-		return '='
-	case leased:
-		return '-'
-	}
-	return ' '
-}
-
-// covers reports whether, as far as was known at now, a span of the actor's
-// holds the moment t.
-func covers(run *scenario.Run, kind scenario.SpanKind, name string, t, now time.Duration) bool {
-	known := make(map[time.Duration]time.Duration) // by the span's beginning, its end as last known
-	for _, s := range run.Spans {
-		if s.Actor == name && s.Kind == kind && s.Set <= now {
-			known[s.From] = s.To
-		}
-	}
-	for from, to := range known {
-		if t >= from && t < to {
-			return true
-		}
-	}
-	return false
-}
-
-// leaseEnd is until when the actor's lease will last, as known at now.
-func leaseEnd(run *scenario.Run, name string, now time.Duration) time.Duration {
-	var end time.Duration
-	for _, s := range run.Spans {
-		if s.Actor == name && s.Kind == scenario.Leased && s.Set <= now && s.From <= now {
-			end = s.To
-		}
-	}
-	return end
 }
 
 // statusWords are what an actor thinks, and what Redis says. Where both agree

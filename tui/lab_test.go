@@ -17,8 +17,12 @@ import (
 	"fencepost/tui/theme"
 )
 
-// allStories reads the stories once for all tests.
-var allStories = sync.OnceValues(scenario.All)
+// What is read once for all tests.
+var (
+	allStories = sync.OnceValues(scenario.All)
+	english    = sync.OnceValues(func() (*scenario.Words, error) { return scenario.Speak("en") })
+	korean     = sync.OnceValues(func() (*scenario.Words, error) { return scenario.Speak("ko") })
+)
 
 // alreadyPlayed keeps what was played: a world is the same each time.
 var alreadyPlayed sync.Map
@@ -32,11 +36,11 @@ func labOptions(t *testing.T, langs ...string) func(*Options) {
 	}
 	var words []*scenario.Words
 	for _, l := range langs {
-		w, err := scenario.Speak(l)
+		spoken, err := map[string]func() (*scenario.Words, error){"en": english, "ko": korean}[l]()
 		if err != nil {
 			t.Fatal(err)
 		}
-		words = append(words, w)
+		words = append(words, spoken)
 	}
 	return func(o *Options) {
 		o.Lab = LabOptions{Stories: stories, Words: words, Play: playInSandbox,

@@ -166,13 +166,18 @@ func fill(text string, pairs []string) string {
 			return b.String()
 		}
 		text = after
-		i := slices.Index(pairs, name)
-		if i < 0 || i%2 != 0 || i+1 >= len(pairs) {
-			b.WriteString("{" + name + "}")
-			continue
-		}
-		b.WriteString(pairs[i+1])
+		b.WriteString(fact(pairs, name))
 	}
+}
+
+// fact is what a name stands for; a name that nobody knows stays as it is.
+func fact(pairs []string, name string) string {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i] == name {
+			return pairs[i+1]
+		}
+	}
+	return "{" + name + "}"
 }
 
 // Text is what a story tells in this language; what is not told in it is told
