@@ -146,6 +146,22 @@ func (in *Inspector) plan(act Act, l Lock, holders []wire.Raw) (Plan, error) {
 	return p, nil
 }
 
+// Exactly makes a plan that asks, where the server can tell, that nobody hold the
+// lock beside those who are to go: one who joins them after the look is a
+// surprise, not a bystander.
+func (p Plan) Exactly() Plan {
+	p.Steps = slices.Clone(p.Steps)
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		// What lies there besides the holders (a member whose time is over) was
+		// there when it was looked at, and is no surprise.
+		if m := p.Lock.facts.Main; s.Call.Lock() == m.Key && int64(s.Call.Names()) == m.Len {
+			s.Call = s.Call.Exactly()
+		}
+	}
+	return p
+}
+
 // guard adds to each step what is compared besides the holder, where the
 // holder's id does not name one acquisition.
 func (p *Plan) guard() {

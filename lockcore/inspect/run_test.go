@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -145,6 +146,28 @@ func TestOneHolderOrAll(t *testing.T) {
 
 	if _, err := in.PlanRelease(one(t, in, "l"), "nobody"); err == nil || !strings.Contains(err.Error(), "nobody") {
 		t.Errorf("a holder that is none: %v", err)
+	}
+}
+
+// All, and exactly these: who joins them after the look is a surprise.
+func TestExactlyTheseHolders(t *testing.T) {
+	s := redistest.Start(t)
+	in := at(t, s.Addr)
+	soon := strconv.FormatInt(time.Now().Add(time.Minute).UnixMilli(), 10)
+	a, b, c := symfonyToken(1), symfonyToken(2), symfonyToken(3)
+	for name, join := range map[string]string{"nobody joins": "", "one joins": "zadd config " + soon + " " + c} {
+		give(s, "flushall", "zadd config "+soon+" "+a+" "+soon+" "+b)
+		p := releasePlan(t, in, "config").Exactly()
+		want := inspect.Released
+		if join != "" {
+			give(s, join)
+			want = inspect.Changed
+		}
+		o := carryOut(t, in, p)
+		expectOutcome(t, o, p, want)
+		if n := s.Do("zcard", "config"); want == inspect.Changed && (n != int64(3) || o.Why != wire.WhyOthers) {
+			t.Errorf("%s: %v left, why %q", name, n, o.Why)
+		}
 	}
 }
 

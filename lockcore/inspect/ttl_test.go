@@ -213,3 +213,49 @@ func TestWatchAfterOneOfTwoReaders(t *testing.T) {
 		t.Errorf("now %+v", o.Now)
 	}
 }
+
+// An own lock is held and lifted like any other, and its fence raised each time.
+func TestHoldOwnLock(t *testing.T) {
+	s := redistest.Start(t)
+	in := at(t, s.Addr)
+	k, err := wire.NewKeys(wire.DefaultPrefix, "orders")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(c wire.Call) any {
+		argv := c.Argv()
+		args := make([]any, len(argv))
+		for i, a := range argv {
+			args[i] = a
+		}
+		return s.Do(args...)
+	}
+	const tok = "bq1TnEJm0zYw2xkR9sVfQA"
+	ask(wire.Acquire{Keys: k, Token: tok, TTLMS: 20000, About: wire.About{Host: "web-1"}.String()}.Call())
+
+	p := ttlPlan(t, in, k.Lock, time.Minute)
+	expectOutcome(t, carryOut(t, in, p), p, inspect.TTLSet)
+	if left := s.Do("pttl", k.Lock).(int64); left < 55000 {
+		t.Errorf("it expires in %d ms", left)
+	}
+	p, err = in.PlanHold(one(t, in, k.Lock), time.Minute, "ana@ops", "looking")
+	if err != nil {
+		t.Fatal(err)
+	}
+	expectOutcome(t, carryOut(t, in, p), p, inspect.Held)
+	held := one(t, in, k.Lock)
+	if held.Family != "fencepost" || held.Fence != "2" || held.Holders[0].ID == tok {
+		t.Errorf("held as %s, fence %s, by %s", held.Family, held.Fence, held.HolderWords())
+	}
+	if r, err := wire.ParseOwned(ask(wire.Renew(k, tok, 1000))); err != nil || r.Status != wire.NotYours {
+		t.Errorf("the evicted holder renews: %+v, %v", r, err)
+	}
+	lift, _, err := in.PlanUnhold(t.Context(), held)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expectOutcome(t, carryOut(t, in, lift), lift, inspect.Released)
+	if s.Do("get", k.Counter) != "3" || s.Do("exists", k.Lock) != int64(0) {
+		t.Errorf("left %q", s.Dump())
+	}
+}

@@ -172,14 +172,31 @@ func (c Call) WithHold(h Hold) (Call, bool) {
 	}
 	c = c.instead(verbHold, h.Holder, h.Text, h.LifeMS)
 	c.Keys[keyList] = h.Note
-	// Nobody may hold it beside those who are seen.
-	switch c.Script {
-	case scriptReleaseHash:
-		c.Args[headArgs+1] = c.Args[headArgs+2]
-	case scriptReleaseMembers:
-		c.Args[headArgs+1] = strconv.Itoa(len(c.Args) - headArgs - 4)
+	return c.Exactly(), true
+}
+
+// Exactly returns a release that also asks that nothing be there beside what was
+// seen: no other field, no other member. Other calls are returned as they are.
+func (c Call) Exactly() Call {
+	if n := c.Names(); n > 0 {
+		c = c.edit()
+		c.Args[headArgs+1] = strconv.Itoa(n)
 	}
-	return c, true
+	return c
+}
+
+// Names is how many fields or members of its key a release names; 0 where it
+// does not name them.
+func (c Call) Names() int {
+	switch {
+	case !c.IsRelease():
+	case c.Script == scriptReleaseHash:
+		n, _ := strconv.Atoi(c.Args[headArgs+2]) // written by hashArgs
+		return n
+	case c.Script == scriptReleaseMembers:
+		return len(c.Args) - headArgs - 4
+	}
+	return 0
 }
 
 func (c Call) instead(verb WakeVerb, channel, message string, ms int64) Call {

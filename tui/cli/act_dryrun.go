@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"fencepost/lockcore/inspect"
+	"fencepost/lockcore/wire"
 )
 
 // printDryRun prints the steps as lines for a shell, each behind a comment that
@@ -18,6 +19,9 @@ func (a *act) printDryRun(p *inspect.Plan) int {
 		if text != "" {
 			fmt.Fprintf(a.out, "# %s\n", text)
 		}
+	}
+	if p.Lock.Note != "" {
+		fmt.Fprintf(a.out, "# afterwards: %s\n", wire.Clean(p.Lock.Note))
 	}
 	for i, s := range p.Steps {
 		flags, err := o.RedisCLI(s.Node, s.DB)

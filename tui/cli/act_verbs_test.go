@@ -2,9 +2,11 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +14,8 @@ import (
 	"github.com/creack/pty"
 
 	"fencepost/lockcore/audit"
+	"fencepost/lockcore/inspect"
+	"fencepost/lockcore/target"
 )
 
 func TestTTLVerb(t *testing.T) {
@@ -216,5 +220,65 @@ func TestConfirmOnATerminal(t *testing.T) {
 	code, shown := terminal(t, a.env, nil, "release", "lock:a", "-p", fmt.Sprint(a.s.Port), "--env", "prod")
 	if code != exitUsage || a.s.Do("exists", "lock:a") != int64(1) {
 		t.Errorf("on production: exit %d\n%s", code, shown)
+	}
+}
+
+// Read-only, no verb lets a writing command reach the server, and the console's
+// own road to a release says that it was not sent.
+func TestReadOnlyJourney(t *testing.T) {
+	a := newActing(t)
+	a.give("set lock:a "+tokenA+" px 600000", "hset order-lock "+threadA+" 1", "config resetstat")
+	for _, args := range [][]string{
+		{"list"}, {"list", "--json", "--deep"}, {"inspect", "lock:a", "--explain"}, {"inspect", "order-lock", "--json"},
+		{"release", "lock:a", "--dry-run"}, {"ttl", "lock:a", "1m", "--dry-run"}, {"hold", "lock:a", "1m", "--dry-run"},
+		{"release", "lock:a", "--if-holder", tokenA, "--yes", "--reason", "x"}, {"ttl", "lock:a", "1m", "--if-holder", tokenA, "--yes", "--reason", "x"},
+		{"hold", "lock:a", "1m", "--if-holder", tokenA, "--yes", "--reason", "x"}, {"unhold", "lock:a", "--yes", "--reason", "x"},
+		{"release", "--match", "*lock*", "--max", "9", "--yes", "--reason", "x"},
+	} {
+		want := exitOK
+		if slices.Contains(args, "--yes") {
+			want = exitRefused
+		}
+		if r := a.run(append(args, "--read-only")...); r.code != want {
+			t.Errorf("%v: exit %d, want %d\n%s%s", args, r.code, want, r.out, r.err)
+		}
+	}
+	port := a.s.Port
+	tg, err := target.Open(t.Context(), target.Options{Port: port, ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tg.Close()
+	masters, err := tg.Masters(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := inspect.New(inspect.Node{Addr: masters[0].Addr, Client: masters[0].Client})
+	locks, err := in.Look(t.Context(), 0, "lock:a")
+	if err != nil || len(locks) != 1 {
+		t.Fatalf("%d locks, %v", len(locks), err)
+	}
+	p, err := in.PlanRelease(locks[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o := in.Run(t.Context(), p); o.Word != inspect.Refused || !errors.Is(o.Err, target.ErrReadOnly) {
+		t.Errorf("a plan, read-only: %s %s", o.Word, o.Detail(&p))
+	}
+	stats, _ := a.s.Do("info", "commandstats").(string)
+	if a.s.Do("dbsize") != int64(2) || !strings.Contains(stats, "cmdstat_getrange") {
+		t.Fatalf("the journey was none: %s", stats)
+	}
+	for line := range strings.Lines(stats) {
+		name, _, _ := strings.Cut(strings.TrimPrefix(line, "cmdstat_"), ":")
+		if !strings.HasPrefix(line, "cmdstat_") || strings.Contains(name, "|") {
+			continue
+		}
+		about, _ := a.s.Do("command", "info", name).([]any)
+		for _, c := range about {
+			if fields, _ := c.([]any); len(fields) > 2 && strings.Contains(fmt.Sprint(fields[2]), "write") {
+				t.Errorf("%s reached the server", name)
+			}
+		}
 	}
 }
