@@ -7,7 +7,9 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -135,15 +137,18 @@ func TestObserverHearsAPause(t *testing.T) {
 	virtual(t, func(t *testing.T, w *world) {
 		var seen events
 		l := w.locker(seen.option())
-		lease := take(t, l, "a")
-		late := l.clock.read
+		var ahead atomic.Int64 // how much of a pause the clocks have seen
+		read := l.clock.read
 		l.clock.read = func() instant {
-			i := late()
-			i.mono += int64(DefaultTTL / 2) // the timer fires, and this much is over
-			i.wall += int64(DefaultTTL / 2)
+			i := read()
+			i.mono += ahead.Load()
+			i.wall += ahead.Load()
 			return i
 		}
-		time.Sleep(DefaultTTL / 3)
+		lease := take(t, l, "a")
+		ahead.Store(int64(DefaultTTL / 2)) // when the timer fires, this much more is over
+		time.Sleep(DefaultTTL/3 + time.Millisecond)
+		synctest.Wait()
 		if !seen.has(EventPaused) || !seen.has(EventRenewalLate) {
 			t.Errorf("heard %v", seen.kinds())
 		}

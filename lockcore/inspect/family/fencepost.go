@@ -49,8 +49,8 @@ func fencepostMatch(s *Sample) []Claim {
 		return partOf(lock, Likely, "the tokens of those who wait")
 	case part == wire.PartAlive && s.Type == Hash && fencepostTokens(s):
 		return partOf(lock, Certain, "until when each waiter is waited for")
-	case part == wire.PartDead && s.Type == String && s.Value == "0":
-		return partOf(lock, Likely, "a token that is forbidden")
+	case part == wire.PartDead && s.Type == String && (s.Value == "0" || s.Value == "1" || s.Value == "-1"):
+		return partOf(lock, Certain, "a token that is forbidden")
 	}
 	return nil
 }
