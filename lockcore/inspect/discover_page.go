@@ -25,7 +25,7 @@ func (n *nodeWalk) look(ctx context.Context, keys []any) ([]Lock, error) {
 		}
 	}
 	chunks := slices.Collect(slices.Chunk(probes, scanBatch))
-	worth := make([][]probe, len(chunks))
+	worth := make([][]dated, len(chunks))
 	errs := make([]error, len(chunks))
 	var all sync.WaitGroup
 	lanes := make(chan struct{}, n.lanes())
@@ -63,33 +63,32 @@ func (n *nodeWalk) candidate(key string) (probe, bool) {
 }
 
 // chunk takes a small look at keys, and returns those that are worth a proper one.
-func (n *nodeWalk) chunk(ctx context.Context, probes []probe) ([]probe, error) {
+func (n *nodeWalk) chunk(ctx context.Context, probes []probe) ([]dated, error) {
 	s := &sampler{c: n.Client, bounds: scanBounds, probes: probes, guess: n.guess}
 	if err := s.sample(ctx); err != nil {
 		return nil, err
 	}
-	var again []probe
+	var worth []dated
 	for _, sm := range s.samples {
-		if !n.w.worthALook(sm) {
-			if n.w.ordinary != nil && sm.Type != family.None {
-				n.w.ordinary(sm.Key)
-			}
-			continue
+		switch {
+		case n.w.worthALook(sm):
+			worth = append(worth, dated{sm, s.when})
+		case n.w.ordinary != nil && sm.Type != family.None:
+			n.w.ordinary(sm.Key)
 		}
-		p := probe{key: sm.Key, kind: sm.Type}
-		if sm.HasIdle {
-			p.known = &sm.Idle
-		}
-		again = append(again, p)
 	}
-	return again, nil
+	return worth, nil
 }
 
-// proper reads keys that are locks, and keeps those that are new and wanted.
-func (n *nodeWalk) proper(ctx context.Context, probes []probe) ([]Lock, error) {
+// proper makes locks of samples, and keeps those that are new and wanted. What
+// the small look did not see whole is read again first.
+func (n *nodeWalk) proper(ctx context.Context, samples []dated) ([]Lock, error) {
 	var out []Lock
-	for chunk := range slices.Chunk(probes, scanBatch) {
-		locks, err := n.w.in.lookAt(ctx, n.Node, chunk)
+	for chunk := range slices.Chunk(samples, scanBatch) {
+		if err := n.complete(ctx, chunk); err != nil {
+			return nil, err
+		}
+		locks, err := n.w.in.decode(ctx, n.Node, chunk, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -100,6 +99,33 @@ func (n *nodeWalk) proper(ctx context.Context, probes []probe) ([]Lock, error) {
 		}
 	}
 	return out, nil
+}
+
+// complete reads again what is not whole.
+func (n *nodeWalk) complete(ctx context.Context, samples []dated) error {
+	var parts []int
+	var probes []probe
+	for i, sm := range samples {
+		if sm.Whole {
+			continue
+		}
+		p := probe{key: sm.Key, kind: sm.Type}
+		if sm.HasIdle {
+			p.known = &sm.Idle
+		}
+		parts, probes = append(parts, i), append(probes, p)
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	whole, err := dateKeys(ctx, n.Node, probes)
+	if err != nil {
+		return err
+	}
+	for i, at := range parts {
+		samples[at] = whole[i]
+	}
+	return nil
 }
 
 // worthALook reports whether a sample is a lock that the caller asked for. One

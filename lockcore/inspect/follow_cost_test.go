@@ -220,6 +220,7 @@ func TestMemoryOfManyLocks(t *testing.T) {
 	takeMany(t, s, n, "lock:")
 	before := heapUsed()
 	w := follow(t, nodeOf(s), Query{Rate: 0}, FollowOptions{})
+	w.limit = 2 * time.Minute
 	w.until("all locks are there", func(v *View) bool { return len(v.Rows) == n && !v.Scanning && w.idle() })
 	each := int64(heapUsed()-before) / int64(n)
 	t.Logf("%d bytes for each lock", each)

@@ -3,6 +3,8 @@ package inspect
 import (
 	"container/heap"
 	"time"
+
+	"fencepost/lockcore/inspect/family"
 )
 
 // row is a lock in a tracker's hands. Several locks in the fields of one hash
@@ -14,6 +16,41 @@ type row struct {
 	tries int   // checks in vain: it is over, and still there
 	at    int   // its place in the tracker's list
 	next  *row
+
+	// What a second look needs, also where the lock is kept slim.
+	fam       *family.Family
+	companion bool // only a companion told of it
+	partial   bool // a field of a hash that is too large to be read whole
+}
+
+// found is what is known of a lock before it is read again.
+func (r *row) found() family.Found {
+	if r.w.source != nil {
+		return r.w.source.found
+	}
+	claim := family.Claim{Field: string(r.w.Field), Companion: r.companion, Confidence: r.w.Confidence, Candidates: r.w.Candidates}
+	return family.Found{Family: r.fam, Claim: claim, Key: string(r.w.Key), Field: string(r.w.Field)}
+}
+
+// probe is how to read it again.
+func (r *row) probe() probe {
+	p := probe{key: string(r.w.Key), kind: r.w.Type}
+	if r.w.Type == family.None {
+		p.kind = ""
+	}
+	if r.partial {
+		p.big, p.fields = true, []string{string(r.w.Field)}
+	}
+	return p
+}
+
+// learnSource keeps what a second look needs.
+func (r *row) learnSource(l *Lock) {
+	if l.source == nil {
+		return
+	}
+	r.fam, r.companion = l.found.Family, l.found.Claim.Companion
+	r.partial = l.HasField && !l.facts.Main.Whole
 }
 
 // dueHeap has the locks whose deadlines come next. Expiries are told late or

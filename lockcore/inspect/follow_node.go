@@ -66,6 +66,7 @@ type tracker struct {
 	scan  scanning
 	due   dueHeap
 	clock clockGuess
+	slim  slimmer
 }
 
 func newTracker(ctx context.Context, f *Follower, in *Inspector, n Node) *tracker {

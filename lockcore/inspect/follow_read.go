@@ -21,6 +21,7 @@ type reading struct {
 	forced map[string]time.Time
 	doubts map[string]time.Time // changes that were found and not told
 	echoes map[string]time.Time // keys found gone before that was told
+	absent map[string]time.Time // keys that were told of, and found empty
 	ghosts map[string]time.Time // keys of locks that were here lately: where nothing is told, they are looked at on
 	jobs   uint64
 }
@@ -219,9 +220,9 @@ func (t *tracker) include(job *readJob, key string) {
 		job.unknown = append(job.unknown, probe{key: key, idle: true})
 		return
 	}
-	p := first.w.probe()
+	p := first.probe()
 	for r := first; r != nil; r = r.next {
-		job.founds = append(job.founds, r.w.found)
+		job.founds = append(job.founds, r.found())
 		if r != first && r.w.HasField && p.fields != nil {
 			p.fields = append(p.fields, string(r.w.Field))
 		}

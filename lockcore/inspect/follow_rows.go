@@ -18,10 +18,24 @@ func (t *tracker) enter(l *Lock, events []Event, w *witness) {
 	t.rows[key] = r
 	t.list = append(t.list, r)
 	t.adopt(r, seen)
+	if len(t.list) == fullRows+1 {
+		t.slimAll()
+	}
 	t.f.record(events...)
 	t.feeds.lacking = t.feeds.lacking || !t.covered(l)
 	if t.feeds.single != nil && w.rescan {
 		t.mark(key, w.at) // so that the server tracks it
+	}
+}
+
+// slimAll slims what was kept in full while the list was short.
+func (t *tracker) slimAll() {
+	for _, r := range t.list {
+		if r.w.source != nil {
+			slim := *r.w
+			slim.source = nil
+			r.w = &slim
+		}
 	}
 }
 
@@ -54,6 +68,8 @@ func (t *tracker) adopt(r *row, w *Watched) {
 			t.companions[string(c)] = main
 		}
 	}
+	r.learnSource(&w.Lock)
+	t.slim.take(&w.Lock, len(t.list))
 	r.w = w
 	t.due.schedule(r, time.Now())
 }
@@ -116,6 +132,23 @@ func (t *tracker) echo(key string, at time.Time) {
 		}
 	}
 	t.read.echoes[key] = at
+}
+
+// empty notes that a key was found without a lock while a scan is under way: a
+// page that was read before may still come.
+func (t *tracker) empty(key string, at time.Time) {
+	r := &t.read
+	if r.absent == nil {
+		r.absent = map[string]time.Time{}
+	}
+	if len(r.absent) > keysKept/10 {
+		for k, then := range r.absent {
+			if at.Sub(then) > 2*stepTimeout {
+				delete(r.absent, k)
+			}
+		}
+	}
+	r.absent[key] = at
 }
 
 // judge notes changes that the feed did not tell of. It may still be about to,

@@ -113,8 +113,10 @@ func (t *tracker) newWalk() {
 	w := t.in.NewWalk(q)
 	w.known, w.ordinary = t.isKnown, s.ordinary.add
 	f := t.survey
-	if s.size > 0 {
+	if s.first {
 		f.keys = s.size
+	} else {
+		s.size = f.keys
 	}
 	w.surveyed = &f
 	now := time.Now()
@@ -181,6 +183,10 @@ func (t *tracker) scanned(p Progress, first bool) {
 			}
 			continue
 		}
+		if t.goneSince(l) {
+			t.mark(string(l.Key), now)
+			continue
+		}
 		var events []Event
 		if !first {
 			events = diff(nil, l, w)
@@ -189,11 +195,25 @@ func (t *tracker) scanned(p Progress, first bool) {
 		if first && t.f.opt.Snapshot {
 			t.f.found = append(t.f.found, t.snapshot(l, now))
 		}
-		if t.status.Source != ByPolling {
+		if !t.toldOf(l) {
 			t.mark(string(l.Key), now) // it may have changed since, before anybody would have told
 		}
 	}
 	t.f.bump()
+}
+
+// goneSince reports whether a key was found empty after a scan had seen a lock
+// in it.
+func (t *tracker) goneSince(l *Lock) bool {
+	at, ok := t.read.absent[string(l.Key)]
+	return ok && at.After(l.SampledAt)
+}
+
+// toldOf reports whether any change to a lock since it was read has been told,
+// or will be; where nothing is told, it is looked at all the time.
+func (t *tracker) toldOf(l *Lock) bool {
+	f := &t.feeds
+	return f.chosen && (f.cur == nil || f.single == nil && l.SampledAt.After(f.swapped) && t.covered(l))
 }
 
 // snapshot is the event of a lock that was there from the beginning.

@@ -65,6 +65,9 @@ func (t *tracker) stirred(key string) bool {
 func (t *tracker) settleKey(job *readJob, key string, locks []*Lock, m *mark, complete bool) {
 	w := t.witness(job, key, m, complete)
 	quiet := true
+	if len(locks) == 0 && t.scan.cancel != nil {
+		t.empty(key, job.began)
+	}
 	for r := t.rows[key]; r != nil; {
 		next := r.next
 		i := slices.IndexFunc(locks, func(l *Lock) bool { return l.Field == r.w.Field && l.HasField == r.w.HasField })
@@ -132,7 +135,7 @@ func (t *tracker) watched(r *row, cur *Lock, events []Event, w *witness) *Watche
 	next := &Watched{Lock: *cur, FirstSeen: old.FirstSeen, Began: old.Began, Beat: old.Beat, Missed: old.Missed}
 	if !sameHold(&old.Lock, cur) || slices.ContainsFunc(events, func(e Event) bool { return e.Kind.begins() }) && len(cur.Holders) == 1 {
 		r.learn = nil
-		next.FirstSeen, next.Began, next.Beat, next.Missed = w.at, false, Beat{}, false
+		next.FirstSeen, next.Began, next.Beat, next.Missed = w.at, false, nil, false
 		for _, e := range events {
 			next.Began = next.Began || e.Kind.begins() && !e.Inferred
 		}
@@ -149,7 +152,8 @@ func (t *tracker) watched(r *row, cur *Lock, events []Event, w *witness) *Watche
 		return next
 	}
 	t.beat(r, &old.Lock, cur, renewals, w)
-	next.Beat = r.learn.beat
+	beat := r.learn.beat
+	next.Beat = &beat
 	next.Missed = next.Missed || w.gap != ""
 	return next
 }

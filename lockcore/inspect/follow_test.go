@@ -24,6 +24,7 @@ type watching struct {
 	t      *testing.T
 	f      *Follower
 	events []Event
+	limit  time.Duration // of every wait; 0: 15 s
 }
 
 func follow(t *testing.T, n Node, q Query, opt FollowOptions) *watching {
@@ -36,7 +37,7 @@ func follow(t *testing.T, n Node, q Query, opt FollowOptions) *watching {
 // until waits for a condition on the view.
 func (w *watching) until(what string, cond func(v *View) bool) *View {
 	w.t.Helper()
-	limit := time.After(15 * time.Second)
+	limit := time.After(max(w.limit, 15*time.Second))
 	for {
 		v := w.f.View()
 		events, _ := w.f.Drain()

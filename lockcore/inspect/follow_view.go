@@ -14,8 +14,8 @@ type Watched struct {
 	// that the very beginning of its hold was.
 	FirstSeen time.Time
 	Began     bool
-	Beat      Beat
-	Missed    bool // changes between two looks may have been missed under this holder
+	Beat      *Beat // what was learned of its renewals; nil: none was seen
+	Missed    bool  // changes between two looks may have been missed under this holder
 }
 
 // HeldSince is since when the present holder has it: what the lock itself says,

@@ -9,7 +9,8 @@ import (
 )
 
 // Beat is what was learned of a lock's renewals under its present holder. It is
-// evidence: a rhythm shows that something renews, not that the work goes on.
+// evidence: a rhythm shows that something renews, not that the work goes on. A
+// nil Beat is that of a lock without renewals.
 type Beat struct {
 	Renewals int       // seen or concluded since the hold began, or was first seen
 	Last     time.Time // of the last one; zero: none
@@ -24,7 +25,7 @@ type Beat struct {
 // not, or no rhythm is known. What is late by less than the rhythm's own spread
 // is on time.
 func (b *Beat) Overdue(now time.Time) (time.Duration, bool) {
-	if b.Every == 0 {
+	if b == nil || b.Every == 0 {
 		return 0, false
 	}
 	late := now.Sub(b.Last) - b.Every
@@ -35,7 +36,7 @@ func (b *Beat) Overdue(now time.Time) (time.Duration, bool) {
 // Words says the rhythm: "renewed 3.1 s ago, every 10 s, 14 times", and
 // "overdue by 4 s" where it is; "" where no renewal is known.
 func (b *Beat) Words(now time.Time) string {
-	if b.Renewals == 0 {
+	if b == nil || b.Renewals == 0 {
 		return ""
 	}
 	about := ""
@@ -194,8 +195,8 @@ func (w *Watched) HeldWords(now time.Time) string {
 		text += "at least "
 	}
 	text += SpanOf(max(0, now.Sub(since)))
-	if n := w.Beat.Renewals; n > 0 {
-		text += fmt.Sprintf(", renewed %s", times(n))
+	if w.Beat != nil && w.Beat.Renewals > 0 {
+		text += fmt.Sprintf(", renewed %s", times(w.Beat.Renewals))
 	}
 	return text
 }

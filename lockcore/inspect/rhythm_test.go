@@ -79,12 +79,12 @@ func TestNoRhythmWhereThereIsNone(t *testing.T) {
 // A22: a lock that is renewed for ever looks as alive as any by its TTL. How
 // long it has been held, and through how many renewals, is what shows it.
 func TestHoldTimeGoesOnThroughRenewals(t *testing.T) {
-	w := &Watched{Lock: *aLock(0, "A", 30_000), FirstSeen: t0, Began: true, Beat: Beat{Renewals: 1150}}
+	w := &Watched{Lock: *aLock(0, "A", 30_000), FirstSeen: t0, Began: true, Beat: &Beat{Renewals: 1150}}
 	now := t0.Add(3*time.Hour + 12*time.Minute)
 	if got := w.HeldWords(now); got != "held for 3 h 12 min, renewed 1,150 times" {
 		t.Error(got)
 	}
-	w.Began, w.Beat.Renewals = false, 0
+	w.Began, w.Beat = false, nil
 	if got := w.HeldWords(now); got != "held for at least 3 h 12 min" {
 		t.Error(got)
 	}
