@@ -31,7 +31,7 @@ func (in *Inspector) Foresee(ctx context.Context, p *Plan) []string {
 	var said []string
 	for _, s := range p.Steps {
 		n, ok := in.nodeAt(s.Node, s.DB)
-		if !ok || s.After {
+		if !ok {
 			continue
 		}
 		said = append(said, foresee(ctx, n, s.Call)...)
@@ -47,7 +47,14 @@ type foreseen struct {
 
 func foresee(ctx context.Context, n Node, call wire.Call) []string {
 	var asked []foreseen
-	switch w := call.Wake(); w.Verb {
+	w := call.Wake()
+	if wakes(call) && call.Name != "SPUBLISH" { // a step of its own
+		w = wire.Wake{Verb: wire.WakePublish, Target: call.Args[0], Message: call.Args[1]}
+		if call.Name == "LPUSH" {
+			w.Verb = wire.WakePush
+		}
+	}
+	switch w.Verb {
 	case wire.WakePublish, wire.WakeBoth, wire.WakeSPublish:
 		verb := string(w.Verb)
 		if w.Verb == wire.WakeBoth {

@@ -44,7 +44,7 @@ func (o *Outcome) sentence(p *Plan) string {
 func holders(p *Plan) string {
 	switch {
 	case len(p.Holders) == 1 && p.Holders[0].ID == "":
-		return "the holder, who left no name,"
+		return "the holder (who left no name)"
 	case len(p.Holders) == 1:
 		return p.Holders[0].ID.String()
 	case len(p.Holders) == 0:

@@ -55,8 +55,11 @@ func (in *Inspector) step(ctx context.Context, act Act, s Step) StepOutcome {
 		out.Word, out.Err = Failed, fmt.Errorf("the plan is for a server that is not connected: %s", s.Node)
 		return out
 	}
-	ctx, cancel := context.WithTimeout(ctx, stepFor)
-	defer cancel()
+	if _, bounded := ctx.Deadline(); !bounded {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, stepFor)
+		defer cancel()
+	}
 	for range 2 { // a second time where the Cluster has moved the key, and nothing ran
 		to := in.stepAt(ctx, n, act, &out)
 		if to == "" {
@@ -95,6 +98,8 @@ func (in *Inspector) stepAt(ctx context.Context, n Node, act Act, out *StepOutco
 	switch {
 	case err == nil || errors.Is(err, redis.Nil):
 		out.fileAny(reply, call, act)
+	case serverError(err) && out.Step.After && wakes(call):
+		out.fileUntold(err, call, act)
 	case noScripts(err) && call.IsRelease():
 		in.plainly(ctx, n, act, out)
 	case serverError(err):
@@ -116,8 +121,23 @@ func (s *StepOutcome) fileAny(reply any, call wire.Call, act Act) {
 		return
 	}
 	s.Word = act.word()
-	if n, ok := reply.(int64); ok && strings.HasSuffix(call.Name, "PUBLISH") || call.Name == "LPUSH" {
+	if n, ok := reply.(int64); ok && wakes(call) {
 		s.Told = n
+	}
+}
+
+// wakes reports whether a plain command tells the waiters.
+func wakes(c wire.Call) bool {
+	return c.Name == "PUBLISH" || c.Name == "SPUBLISH" || c.Name == "LPUSH"
+}
+
+// fileUntold files a wake-up that the server refused: what it was to complete is
+// done all the same. Sharded channels, which older servers lack, are the second
+// of two ways.
+func (s *StepOutcome) fileUntold(err error, call wire.Call, act Act) {
+	s.Word = act.word()
+	if call.Name != "SPUBLISH" {
+		s.Told, s.ToldErr = wire.ToldFailed, wire.Clean(err.Error())
 	}
 }
 

@@ -60,6 +60,23 @@ func TestTTL(t *testing.T) {
 	}
 }
 
+// Where who waits may not be told, the TTL is set all the same, and both are said.
+func TestTTLWithoutChannels(t *testing.T) {
+	s := redistest.Start(t)
+	user(s, "nochan", "~*", "resetchannels", "+@all")
+	in := at(t, s.Addr, as("nochan"))
+	give(s, "hset order-lock "+threadA+" 1")
+	p := ttlPlan(t, in, "order-lock", time.Minute)
+	if said := in.Foresee(t.Context(), &p); len(said) != 1 || !strings.Contains(said[0], "may not publish") {
+		t.Errorf("foreseen: %q", said)
+	}
+	o := carryOut(t, in, p)
+	expectOutcome(t, o, p, inspect.TTLSet)
+	if o.Told != wire.ToldFailed || !strings.Contains(o.Detail(&p), "could not be told") {
+		t.Errorf("told %d: %s", o.Told, o.Detail(&p))
+	}
+}
+
 // Redis takes 0 and less as an order to delete: refused, with the reason, and so
 // is what is no lease, or what no TTL can do.
 func TestTTLRefused(t *testing.T) {

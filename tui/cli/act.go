@@ -32,6 +32,7 @@ type act struct {
 	log       *audit.Log
 	key       string
 	selecting bool
+	typed     *prompter  // what is typed; nil before the first question
 	holders   []wire.Raw // named by --if-holder; escaped ones are matched too
 	// plan makes the plan for one lock and these holders; none: all of them.
 	plan func(l inspect.Lock, holders []wire.Raw) (inspect.Plan, error)
@@ -54,12 +55,12 @@ func (inv *invocation) startAct(ctx context.Context, key string) (a *act, done f
 		closeTarget()
 		return nil, nil, a.stop(err)
 	}
-	nodes, closing, err := inv.nodes(ctx, t)
+	in, closing, err := inv.inspector(ctx, t)
 	if err != nil {
 		closeTarget()
 		return nil, nil, inv.fail(err)
 	}
-	a.insp, a.log = inspect.New(nodes...), inv.auditLog()
+	a.insp, a.log = in, inv.auditLog()
 	return a, func() { closing(); closeTarget() }, exitOK
 }
 

@@ -26,24 +26,35 @@ func (a *act) confirm(ctx context.Context, p *inspect.Plan) (code int, ok bool) 
 		return exitOK, true
 	}
 	a.show(p)
-	lines := newPrompter(a.in)
 	if !a.opts.yes {
 		word := wanted(p)
-		answer, err := a.prompt(ctx, lines, fmt.Sprintf("Type %s to go on, anything else to leave it: ", word.ask))
+		answer, err := a.prompt(ctx, fmt.Sprintf("Type %s to go on, anything else to leave it: ", word.ask))
 		if err != nil || answer != word.text {
-			fmt.Fprintln(a.err, "Nothing was changed.")
-			return exitError, false
+			return a.leave(), false
 		}
 	}
+	if !a.askReason(ctx) {
+		return a.leave(), false
+	}
+	return exitOK, true
+}
+
+// leave says that nothing was done, for want of a yes.
+func (a *act) leave() int {
+	fmt.Fprintln(a.err, "Nothing was changed.")
+	return exitError
+}
+
+// askReason asks for the reason until one is given, where none was.
+func (a *act) askReason(ctx context.Context) bool {
 	for a.opts.reason == "" {
-		reason, err := a.prompt(ctx, lines, "Reason (for the audit): ")
+		reason, err := a.prompt(ctx, "Reason (for the audit): ")
 		if err != nil {
-			fmt.Fprintln(a.err, "Nothing was changed.")
-			return exitError, false
+			return false
 		}
 		a.opts.reason = strings.TrimSpace(reason)
 	}
-	return exitOK, true
+	return true
 }
 
 // foresee warns of what will not go as it should, before it is done.
@@ -141,10 +152,13 @@ func newPrompter(in io.Reader) *prompter {
 }
 
 // prompt asks for one line. ctrl+c and the end of input are errors.
-func (a *act) prompt(ctx context.Context, p *prompter, text string) (string, error) {
+func (a *act) prompt(ctx context.Context, text string) (string, error) {
+	if a.typed == nil {
+		a.typed = newPrompter(a.in)
+	}
 	fmt.Fprint(a.err, text)
 	select {
-	case line, ok := <-p.lines:
+	case line, ok := <-a.typed.lines:
 		if !ok {
 			return "", io.EOF
 		}

@@ -76,21 +76,16 @@ func (a *act) confirmSeveral(ctx context.Context, plans []inspect.Plan) bool {
 	for i := range plans {
 		fmt.Fprintf(a.err, "  %s, held by %s\n", plans[i].Lock.Name(), plans[i].Lock.HolderWords())
 	}
-	lines := newPrompter(a.in)
 	if !a.opts.yes {
-		answer, err := a.prompt(ctx, lines, fmt.Sprintf("On %s. Type how many locks these are to go on: ", wire.Clean(a.place())))
+		answer, err := a.prompt(ctx, fmt.Sprintf("On %s. Type how many locks these are to go on: ", wire.Clean(a.place())))
 		if err != nil || answer != fmt.Sprint(len(plans)) {
-			fmt.Fprintln(a.err, "Nothing was changed.")
+			a.leave()
 			return false
 		}
 	}
-	for a.opts.reason == "" {
-		reason, err := a.prompt(ctx, lines, "Reason (for the audit): ")
-		if err != nil {
-			fmt.Fprintln(a.err, "Nothing was changed.")
-			return false
-		}
-		a.opts.reason = reason
+	if !a.askReason(ctx) {
+		a.leave()
+		return false
 	}
 	return true
 }

@@ -35,6 +35,9 @@ func runHold(ctx context.Context, inv *invocation) int {
 		if len(holders) > 0 && len(holders) < len(l.Holders) {
 			return inspect.Plan{}, usagef("a hold takes the place of all who hold it: name them all, or release one")
 		}
+		if !a.opts.dryRun && !a.askReason(ctx) { // it stands beside the lock for all to read
+			return inspect.Plan{}, usagef("a hold needs a reason")
+		}
 		return a.insp.PlanHold(l, d, operator(), a.opts.reason)
 	}
 	return a.one(ctx)
