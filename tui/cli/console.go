@@ -96,7 +96,7 @@ func (inv *invocation) openSandbox(ctx context.Context, o *tui.Options) (closing
 	o.Explain = s.Says
 	server := o.Server
 	o.Identify = func(ctx context.Context) (tui.Server, error) { return server, client.Ping(ctx).Err() }
-	if err := inv.consoleLab(o, nil); err != nil {
+	if _, err := inv.consoleLab(o, nil); err != nil {
 		_ = client.Close() // the error says more
 		s.Close()
 		return nil, inv.fail(err)
@@ -110,17 +110,14 @@ func (inv *invocation) openTarget(ctx context.Context, o *tui.Options) (closing 
 	if t == nil {
 		return nil, code
 	}
-	masters, err := t.Masters(ctx)
+	in, ending, err := inv.inspector(ctx, t)
 	if err != nil {
-		_ = t.Close()
+		_ = t.Close() // the error says more
 		return nil, inv.fail(err)
 	}
+	nodes := in.Nodes()
 	o.Query = inv.consoleQuery() // a profile may have given patterns
-	nodes := make([]inspect.Node, len(masters))
-	for i, m := range masters {
-		nodes[i] = inspect.Node{Addr: m.Addr, DB: m.Client.Options().DB, Client: m.Client, Cluster: t.Info.Mode == target.Cluster}
-	}
-	o.Inspector = inspect.New(nodes...)
+	o.Inspector = in
 	o.Server = inv.describe(t, nodes)
 	server := o.Server
 	o.Identify = func(ctx context.Context) (tui.Server, error) { return identify(ctx, server, nodes) }
@@ -128,7 +125,7 @@ func (inv *invocation) openTarget(ctx context.Context, o *tui.Options) (closing 
 		_ = t.Close() // the error says more
 		return nil, inv.fail(err)
 	}
-	return func() { _ = t.Close() }, exitOK
+	return func() { ending(); _ = t.Close() }, exitOK
 }
 
 // describe is what the header says of a target.
