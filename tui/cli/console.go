@@ -96,7 +96,7 @@ func (inv *invocation) openSandbox(ctx context.Context, o *tui.Options) (closing
 	o.Explain = s.Says
 	server := o.Server
 	o.Identify = func(ctx context.Context) (tui.Server, error) { return server, client.Ping(ctx).Err() }
-	if _, err := inv.consoleLab(o, nil); err != nil {
+	if err := inv.consoleLab(o, nil); err != nil {
 		_ = client.Close() // the error says more
 		s.Close()
 		return nil, inv.fail(err)
