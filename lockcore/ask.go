@@ -17,16 +17,21 @@ var errTooLate = errors.New("granted, but the answer came after its time")
 // asks again, because the script answers the same token alike. queue: take a
 // place in the fair queue. sent is when the request that was answered left.
 func (h *hold) ask(ctx context.Context, queue bool) (reply wire.AcquireReply, sent instant, err error) {
-	for try := 0; ; try++ {
-		sent = h.l.clock.read()
-		reply, err = h.askOnce(ctx, queue)
-		if err == nil || try == 2 || !errors.Is(err, errLostAnswer) && !isTryAgain(err) {
-			return reply, sent, err
-		}
+	sent = h.l.clock.read()
+	reply, err = h.askOnce(ctx, queue)
+	return h.insist(ctx, queue, reply, sent, err)
+}
+
+// insist asks again where an answer was lost.
+func (h *hold) insist(ctx context.Context, queue bool, reply wire.AcquireReply, sent instant, err error) (wire.AcquireReply, instant, error) {
+	for try := 0; try < 2 && (errors.Is(err, errLostAnswer) || isTryAgain(err)); try++ {
 		if !sleep(ctx, backoff(5*time.Millisecond, try, h.cfg.timeout()/4)) {
 			return reply, sent, context.Cause(ctx)
 		}
+		sent = h.l.clock.read()
+		reply, err = h.askOnce(ctx, queue)
 	}
+	return reply, sent, err
 }
 
 // errLostAnswer marks a connection that broke before the answer came; to ask
@@ -34,26 +39,54 @@ func (h *hold) ask(ctx context.Context, queue bool) (reply wire.AcquireReply, se
 var errLostAnswer = errors.New("connection lost")
 
 func (h *hold) askOnce(ctx context.Context, queue bool) (wire.AcquireReply, error) {
+	f := h.flight(ctx, queue)
+	return h.answer(ctx, f, h.l.send.fly(f, ctx.Done(), h.patience()))
+}
+
+// flight is a request for the lock.
+func (h *hold) flight(ctx context.Context, queue bool) *flight {
+	switch {
+	case h.cfg.replicas > 0:
+		call, raw := h.call(queue), new(any)
+		return &flight{caller: ctx, rdb: h.l.send.rdb, raw: raw, work: func(ctx context.Context) (err error) {
+			*raw, err = h.askReplicated(ctx, call)
+			return err
+		}}
+	case h.plain():
+		return h.l.send.scriptFlight(ctx, acquireScript, h.plainRequest())
+	}
+	call := h.call(queue)
+	return h.l.send.scriptFlight(ctx, scriptOf(call), argsOf(call))
+}
+
+// patience is how long a request may take.
+func (h *hold) patience() time.Duration { return h.cfg.timeout() + h.cfg.replicaWait }
+
+// answer reads what a flight brought back; left is why nobody waited for it.
+func (h *hold) answer(ctx context.Context, f *flight, left error) (wire.AcquireReply, error) {
+	var unsent *notSent
+	if errors.As(left, &unsent) {
+		return wire.AcquireReply{}, left
+	}
 	h.asked++
-	var raw any
-	var err error
-	if h.cfg.replicas > 0 {
-		raw, err = h.askReplicated(ctx, h.call(queue))
-	} else if h.plain() {
-		raw, err = h.l.send.script(ctx, ctx.Done(), h.cfg.timeout(), acquireScript, h.plainRequest())
-	} else {
-		raw, err = h.l.send.call(ctx, h.cfg.timeout(), h.call(queue))
+	err := left
+	if err == nil {
+		err = f.err
 	}
-	if err != nil {
-		if outcome(err) == Unknown {
-			h.doubt = true
-			if !errors.Is(err, errTimeout) && ctx.Err() == nil {
-				err = &lostAnswer{err}
-			}
+	if err == nil {
+		return wire.ParseAcquire(f.value())
+	}
+	var short *replicaError
+	if errors.As(err, &short) {
+		h.giveBack(ctx)
+	}
+	if outcome(err) == Unknown {
+		h.doubt = true
+		if !errors.Is(err, errTimeout) && ctx.Err() == nil {
+			err = &lostAnswer{err}
 		}
-		return wire.AcquireReply{}, err
 	}
-	return wire.ParseAcquire(raw)
+	return wire.AcquireReply{}, err
 }
 
 type lostAnswer struct{ error }

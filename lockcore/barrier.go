@@ -2,7 +2,6 @@ package lockcore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/redis/go-redis/v9"
@@ -19,37 +18,32 @@ func (e *replicaError) Error() string {
 
 // askReplicated requests the lock and waits until enough replicas have it. Both
 // commands go through one connection, because WAIT counts what that connection
-// wrote. Where replicas are missing the lock is given back before the error is told.
+// wrote. Where replicas are missing the answer is a *replicaError, and the lock
+// is to be given back.
 func (h *hold) askReplicated(ctx context.Context, call wire.Call) (any, error) {
-	var raw any
-	err := h.l.send.do(ctx, h.cfg.timeout()+h.cfg.replicaWait, func(ctx context.Context) error {
-		node, err := h.node(ctx)
-		if err != nil {
-			return err
-		}
-		acquire, wait, err := h.pair(ctx, node, call)
-		if err != nil {
-			return err
-		}
-		raw = acquire.Val()
-		if _, granted := raw.(string); !granted {
-			return nil
-		}
-		if wait.Err() == nil && wait.Val() < int64(h.cfg.replicas) {
-			return &replicaError{have: wait.Val(), want: int64(h.cfg.replicas)}
-		}
-		return wait.Err()
-	})
-	var short *replicaError
-	if errors.As(err, &short) {
-		if _, undone := h.unlockOnce(context.WithoutCancel(ctx), h.cfg.timeout()); undone != nil {
-			h.doubt = true
-		}
-	}
+	node, err := h.node(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return raw, nil
+	acquire, wait, err := h.pair(ctx, node, call)
+	if err != nil {
+		return nil, err
+	}
+	_, granted := acquire.Val().(string)
+	if granted && wait.Err() == nil && wait.Val() < int64(h.cfg.replicas) {
+		return nil, &replicaError{have: wait.Val(), want: int64(h.cfg.replicas)}
+	}
+	if granted {
+		err = wait.Err()
+	}
+	return acquire.Val(), err
+}
+
+// giveBack undoes a grant that too few replicas have.
+func (h *hold) giveBack(ctx context.Context) {
+	if _, err := h.unlockOnce(ctx, h.cfg.timeout()); err != nil {
+		h.doubt = true
+	}
 }
 
 // pair sends request and WAIT together, with the script's text: in a pipeline

@@ -27,7 +27,7 @@ func (e *listener) act() {
 // changes are the channels to subscribe to and to unsubscribe from. mu is held.
 func (e *listener) changes() (add, drop []string) {
 	for channel := range e.topics {
-		if !e.asked[channel] && time.Since(e.refused) > askAgain {
+		if _, asked := e.asked[channel]; !asked && time.Since(e.refused) > askAgain {
 			add = append(add, channel)
 		}
 	}
@@ -52,7 +52,7 @@ func (e *listener) write(pubsub *redis.PubSub) {
 			return
 		}
 		for _, channel := range add {
-			e.asked[channel] = true
+			e.asked[channel] = false // not confirmed yet
 		}
 		for _, channel := range drop {
 			delete(e.asked, channel)
@@ -103,7 +103,7 @@ func (e *listener) receive(pubsub *redis.PubSub, channels []string) error {
 	e.mu.Lock()
 	e.pubsub, e.asked = pubsub, map[string]bool{}
 	for _, channel := range channels {
-		e.asked[channel] = true
+		e.asked[channel] = false // not confirmed yet
 	}
 	e.act() // something may have changed meanwhile
 	e.mu.Unlock()
@@ -129,17 +129,17 @@ func (e *listener) refuse(err error) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.refused = time.Now()
-	live := false
+	some := false
 	for channel, t := range e.topics {
-		if t.live {
-			live = true
+		if e.asked[channel] {
+			some = true
 		} else {
 			delete(e.asked, channel)
 			t.tell(wire.MessageFree)
 		}
 	}
 	e.cfg.observe(Event{Kind: EventNoSubscription, Err: err})
-	return live
+	return some
 }
 
 // deaf notes that nothing is heard for now. The waiters go by the lock's TTL,
@@ -147,13 +147,12 @@ func (e *listener) refuse(err error) bool {
 func (e *listener) deaf(err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.pubsub, e.asked = nil, nil
 	lost := false
-	for _, t := range e.topics {
-		lost = lost || t.live
-		t.live = false
+	for channel, t := range e.topics {
+		lost = lost || e.asked[channel]
 		t.tell(wire.MessageFree)
 	}
+	e.pubsub, e.asked = nil, nil
 	if lost {
 		e.cfg.observe(Event{Kind: EventSubscribeLost, Err: err})
 	}

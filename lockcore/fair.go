@@ -23,13 +23,9 @@ func (w *waiting) inQueue(ctx context.Context) (*Lease, error) {
 			w.l.ears.leave(w.names, box)
 		}
 	}()
-	for polled := 0; ; {
-		w.queued = true
-		lease, pause, err := w.try(ctx, true)
-		if lease != nil || err != nil {
-			w.queued = lease == nil
-			return lease, err
-		}
+	w.queued = true
+	lease, pause, err := w.try(ctx, true)
+	for polled := 0; lease == nil && err == nil; {
 		if !joined {
 			joined = true
 			w.l.ears.join(w.names, box)
@@ -43,43 +39,29 @@ func (w *waiting) inQueue(ctx context.Context) (*Lease, error) {
 			pause = min(pause, backoff(pollFirst, polled, window/2))
 			polled++
 		}
-		if !w.beCalled(ctx, box, pause) {
-			return nil, w.ended(ctx)
-		}
+		lease, pause, err = w.askWhenCalled(ctx, box, pause)
 	}
+	w.queued = lease == nil
+	return lease, err
 }
 
-// beCalled waits until this waiter is called, until it must show that it lives
-// (after pause), or until another one that was called has not come. It returns
-// false when ctx ended first.
-func (w *waiting) beCalled(ctx context.Context, box *mailbox, pause time.Duration) bool {
+// askWhenCalled asks when this waiter is called, when it must show that it
+// lives (after pause), or when another one that was called has not come.
+func (w *waiting) askWhenCalled(ctx context.Context, box *mailbox, pause time.Duration) (*Lease, time.Duration, error) {
 	// Those in front ask first, when the holder has died and nobody is called.
 	showUp := time.Now().Add(pause + time.Duration(min(w.place, 50))*2*time.Millisecond)
 	until := showUp
 	if w.kept { // another was called before this one came
 		until = w.lookAfter(showUp)
 	}
-	timer := time.NewTimer(time.Until(until))
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return false
-		case <-timer.C:
-			return true
-		case <-box.bell:
-			n := box.take()
-			if n.try {
-				return true
-			}
-			w.place = max(w.place-n.taken, 0)
-			until = showUp
-			if n.called {
-				until = w.lookAfter(showUp)
-			}
-			timer.Reset(time.Until(until))
+	return w.askWhenFree(ctx, box, true, until, func(n news) time.Time {
+		w.place = max(w.place-n.taken, 0)
+		until = showUp
+		if n.called {
+			until = w.lookAfter(showUp)
 		}
-	}
+		return until
+	})
 }
 
 // lookAfter is when to ask whether the one that was called has come: one window

@@ -2,7 +2,6 @@ package lockcore
 
 import (
 	"context"
-	"strings"
 	"sync"
 	"time"
 
@@ -33,7 +32,7 @@ type listener struct {
 	topics  map[string]*topic
 	running bool            // a goroutine connects and listens
 	pubsub  *redis.PubSub   // the connection that it listens on; nil: none
-	asked   map[string]bool // channels that this connection was told to hear
+	asked   map[string]bool // channels that it was told to hear: true once the server confirmed
 	writing bool            // a goroutine tells it what else to hear
 	sweeper *time.Timer
 	refused time.Time // when the server said that it allows none
@@ -44,57 +43,6 @@ type topic struct {
 	names *names
 	boxes map[*mailbox]bool
 	empty time.Time // since when nobody waits
-	live  bool      // the server has confirmed the subscription
-}
-
-// mailbox is what a waiter has heard since it last looked.
-type mailbox struct {
-	token string        // names the waiter in the fair queue; "" for none
-	bell  chan struct{} // something is in it
-
-	mu   sync.Mutex
-	news news
-}
-
-// news is what a waiter must know.
-type news struct {
-	try    bool  // the lock may be free for this waiter
-	called bool  // another was called, and has not come yet
-	taken  int64 // others that came when they were called
-}
-
-func newMailbox(token string) *mailbox {
-	return &mailbox{token: token, bell: make(chan struct{}, 1)}
-}
-
-// take empties the mailbox.
-func (b *mailbox) take() news {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	n := b.news
-	b.news = news{}
-	return n
-}
-
-func (b *mailbox) put(message string) {
-	b.mu.Lock()
-	next, called := strings.CutPrefix(message, wire.MessageNext)
-	switch {
-	case b.token == "" || called && next == b.token:
-		b.news.try = true
-	case called:
-		b.news.called = true
-	case strings.HasPrefix(message, wire.MessageTaken):
-		b.news.called = false
-		b.news.taken++
-	default:
-		b.news.try = true
-	}
-	b.mu.Unlock()
-	select {
-	case b.bell <- struct{}{}:
-	default:
-	}
 }
 
 func (e *listener) init(rdb redis.UniversalClient, cfg *config) {
@@ -140,8 +88,7 @@ func (e *listener) leave(n *names, box *mailbox) {
 func (e *listener) live(n *names) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	t := e.topics[n.channel]
-	return t != nil && t.live
+	return e.asked[n.channel]
 }
 
 // sweep drops what nobody has waited for since the linger.
@@ -159,7 +106,7 @@ func (e *listener) sweep() {
 			continue
 		}
 		delete(e.topics, channel)
-		if t.live {
+		if e.asked[channel] {
 			e.cfg.observe(Event{Kind: EventUnsubscribed, Name: t.names.name})
 		}
 	}
@@ -181,10 +128,10 @@ func (e *listener) hear(msg any) {
 		}
 	case *redis.Subscription:
 		t := e.topics[msg.Channel]
-		if t == nil || msg.Kind != "subscribe" {
+		if _, asked := e.asked[msg.Channel]; !asked || t == nil || msg.Kind != "subscribe" {
 			return
 		}
-		t.live = true
+		e.asked[msg.Channel] = true
 		t.tell(wire.MessageFree)
 		e.cfg.observe(Event{Kind: EventSubscribed, Name: t.names.name})
 	}

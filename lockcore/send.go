@@ -46,7 +46,16 @@ type flight struct {
 	cmd    once
 	source string                      // the script's text
 	work   func(context.Context) error // instead of a command
+	raw    *any                        // what the work brought back
 	err    error
+}
+
+// value is the answer of a flight that ended well.
+func (f *flight) value() any {
+	if f.raw != nil {
+		return *f.raw
+	}
+	return f.cmd.Val()
 }
 
 // Deadline is when the command's own time is over.
@@ -86,15 +95,21 @@ var (
 	unlockScript  = scriptOf(wire.Unlock(wire.Keys{}, "", 0, ""))
 )
 
-// script sends a script by its SHA-1, as args say, and by its text where the
-// server does not know it (then nothing ran). It returns when the answer is
-// there, when timeout is over, or when stop is closed: ctx.Done(), or nil. In
-// the last two cases the command may have run, or may run later; args are not
-// to be changed any more.
-func (s *sender) script(ctx context.Context, stop <-chan struct{}, timeout time.Duration, sc *script, args []any) (any, error) {
+// scriptFlight is a script that is to be sent by its SHA-1, as args say, and by
+// its text where the server does not know it (then nothing ran). Once it flies,
+// args are not to be changed any more.
+func (s *sender) scriptFlight(ctx context.Context, sc *script, args []any) *flight {
 	f := &flight{caller: ctx, rdb: s.rdb, source: sc.source}
 	f.cmd = once{redis.NewCmd(f, args...)}
 	f.cmd.SetFirstKeyPos(3)
+	return f
+}
+
+// script sends a script, and returns when the answer is there, when timeout is
+// over, or when stop is closed: ctx.Done(), or nil. In the last two cases the
+// command may have run, or may run later.
+func (s *sender) script(ctx context.Context, stop <-chan struct{}, timeout time.Duration, sc *script, args []any) (any, error) {
+	f := s.scriptFlight(ctx, sc, args)
 	if err := s.fly(f, stop, timeout); err != nil {
 		return nil, err
 	}
@@ -124,9 +139,13 @@ func (s *sender) fly(f *flight, stop <-chan struct{}, timeout time.Duration) err
 		return &notSent{context.Cause(f.caller)}
 	default:
 	}
-	w := s.workers.get(timeout)
-	f.quit, f.deadline = w.quit, time.Now().Add(timeout)
-	w.flights <- f
+	w := s.workers.get()
+	w.start(f, timeout)
+	return s.land(w, f, stop)
+}
+
+// land waits for a flight that was started.
+func (s *sender) land(w *worker, f *flight, stop <-chan struct{}) error {
 	select {
 	case <-w.done:
 		w.timer.Stop()

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"math/rand/v2"
 	"time"
+
+	"fencepost/lockcore/wire"
 )
 
 // waitFor is Acquire: it asks, and waits, until it has an end.
@@ -51,10 +53,8 @@ func (w *waiting) inLine(ctx context.Context) (*Lease, error) {
 		return nil, w.ended(ctx)
 	}
 	for {
-		if err := w.sleep(ctx, ln); err != nil {
-			return nil, err
-		}
-		lease, pause, err := w.try(ctx, false)
+		until := time.Now().Add(w.sleep(ln))
+		lease, pause, err := w.askWhenFree(ctx, ln.box, false, until, func(news) time.Time { return until })
 		if err != nil {
 			return nil, err
 		}
@@ -65,26 +65,29 @@ func (w *waiting) inLine(ctx context.Context) (*Lease, error) {
 	}
 }
 
-// sleep returns nil when the lock is to be asked for.
-func (w *waiting) sleep(ctx context.Context, ln *line) error {
+// sleep is how long to wait, unless something is heard.
+func (w *waiting) sleep(ln *line) time.Duration {
 	pause := time.Until(ln.next)
 	if w.l.ears.live(w.names) {
 		ln.polled = 0
-	} else {
-		pause = min(pause, backoff(pollFirst, ln.polled, pollMost))
-		ln.polled++
+		return pause
 	}
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-ln.box.bell:
-		ln.box.take()
-		return nil
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return w.ended(ctx)
+	ln.polled++
+	return min(pause, backoff(pollFirst, ln.polled-1, pollMost))
+}
+
+// askWhenFree asks when the lock may be free, or when the time has come; heard
+// is told what else is heard, and says until when to wait then.
+func (w *waiting) askWhenFree(ctx context.Context, box *mailbox, queue bool, until time.Time, heard func(news) time.Time) (*Lease, time.Duration, error) {
+	x := w.aim(ctx, queue)
+	var sent instant
+	left := x.land(&w.l.send, box, until, heard)
+	if left == nil {
+		sent = x.sent
 	}
+	reply, err := w.answer(ctx, x.flight, left)
+	reply, sent, err = w.insist(ctx, queue, reply, sent, err)
+	return w.judge(ctx, reply, sent, err)
 }
 
 // Without a subscription a waiter asks again and again: soon at first, because
@@ -97,8 +100,13 @@ const (
 // try asks once. Without a lease and without an error, the lock is to be asked
 // for again after pause, unless something is heard before.
 func (w *waiting) try(ctx context.Context, queue bool) (lease *Lease, pause time.Duration, err error) {
-	w.kept = false
 	reply, sent, err := w.ask(ctx, queue)
+	return w.judge(ctx, reply, sent, err)
+}
+
+// judge makes an answer into what to do next; see try.
+func (w *waiting) judge(ctx context.Context, reply wire.AcquireReply, sent instant, err error) (*Lease, time.Duration, error) {
+	w.kept = false
 	if err != nil && ctx.Err() != nil {
 		return nil, 0, w.ended(ctx)
 	}
@@ -106,7 +114,7 @@ func (w *waiting) try(ctx context.Context, queue bool) (lease *Lease, pause time
 		return nil, 50 * time.Millisecond, w.unanswered(err)
 	}
 	w.trying, w.place = instant{}, reply.Place
-	lease, err = w.settle(ctx, reply, sent, nil)
+	lease, err := w.settle(ctx, reply, sent, nil)
 	var held *HeldError
 	switch {
 	case lease != nil:

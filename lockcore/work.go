@@ -25,8 +25,8 @@ type worker struct {
 // idleFor is how long a worker waits for work, at least; at most twice that.
 const idleFor = time.Second
 
-// get returns a worker whose timer fires after timeout.
-func (p *workers) get(timeout time.Duration) *worker {
+// get returns a worker that has nothing to do.
+func (p *workers) get() *worker {
 	p.mu.Lock()
 	last := len(p.idle) - 1
 	if last >= 0 {
@@ -34,20 +34,20 @@ func (p *workers) get(timeout time.Duration) *worker {
 		p.idle = p.idle[:last]
 		p.unused = min(p.unused, last)
 		p.mu.Unlock()
-		w.timer.Reset(timeout)
 		return w
 	}
 	p.unused = 0
 	p.mu.Unlock()
 	w := &worker{
 		flights: make(chan *flight, 1), done: make(chan struct{}, 1),
-		quit: make(chan struct{}), timer: time.NewTimer(timeout),
+		quit: make(chan struct{}), timer: time.NewTimer(time.Hour),
 	}
+	w.timer.Stop()
 	go w.work()
 	return w
 }
 
-// put gives a worker back whose flight has ended.
+// put gives a worker back that has nothing to do, or whose flight has ended.
 func (p *workers) put(w *worker) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -71,6 +71,13 @@ func (p *workers) sweep() {
 	if p.unused > 0 {
 		p.sweeper = time.AfterFunc(idleFor, p.sweep)
 	}
+}
+
+// start has the worker run a flight. Its timer fires after timeout.
+func (w *worker) start(f *flight, timeout time.Duration) {
+	f.quit, f.deadline = w.quit, time.Now().Add(timeout)
+	w.timer.Reset(timeout)
+	w.flights <- f
 }
 
 // leave is called by who waits no longer. The worker ends with its flight.
