@@ -148,7 +148,7 @@ func terminal(t *testing.T, env map[string]string, answers map[string]string, ar
 	if err != nil {
 		t.Skip("no terminal here: ", err)
 	}
-	defer ours.Close()
+	defer func() { _ = ours.Close() }()
 	done := make(chan int, 1)
 	go func() { done <- Run(args, func(k string) string { return env[k] }, theirs, theirs, theirs) }()
 	screen := make(chan string, 64)

@@ -27,7 +27,7 @@ func runAudit(_ context.Context, inv *invocation) int {
 	case log.Path() == "":
 		return inv.fail(fmt.Errorf("there is no audit: neither XDG_STATE_HOME nor HOME is set"))
 	}
-	acts, err := audit.Read(log.Path(), int(inv.opts.max))
+	acts, err := audit.Read(log.Path(), inv.opts.max)
 	if err != nil {
 		return inv.fail(err)
 	}
