@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -157,6 +158,55 @@ func lengths(s *scenario.Scenario, w *scenario.World, try int) labrun.Lengths {
 		l.Real = 15 * time.Second
 	}
 	return l
+}
+
+// In a Cluster the lock and the resource live on different nodes; each step's
+// keys share one.
+func TestStoriesOnACluster(t *testing.T) {
+	nodes := redistest.StartCluster(t, 3)
+	addrs := make([]string, len(nodes))
+	for i, n := range nodes {
+		addrs[i] = n.Addr
+	}
+	client := redis.NewClusterClient(&redis.ClusterOptions{Addrs: addrs, MaxRetries: -1, ContextTimeoutEnabled: true})
+	t.Cleanup(func() { _ = client.Close() })
+	ctx := context.Background()
+	for _, name := range []string{"gc-pause-late-write", "two-keys", "polling-herd", "cannot-compare", "operator-live-holder"} {
+		s, err := scenario.Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range s.Worlds {
+			w := &s.Worlds[i]
+			mustEndAsFiled(t, again(t, job{s, w}, func(try int) (*scenario.Run, error) {
+				port := labrun.New(client, labrun.LengthsFor(s.Leases(w), try), 5*time.Second)
+				run, err := scenario.Play(ctx, s, w, port, options(port, w, scenario.ChosenRedis))
+				return run, errors.Join(err, port.Clean(ctx))
+			}))
+		}
+	}
+	for _, n := range nodes {
+		if left := n.Dump(); len(left) != 0 {
+			t.Errorf("keys are left on %s: %v", n.Addr, left)
+		}
+	}
+}
+
+// What the server will not do breaks the story off, in the server's own words.
+func TestARefusingServerBreaksTheStoryOff(t *testing.T) {
+	server := redistest.Start(t)
+	server.Do("ACL", "SETUSER", "reader", "on", ">secret", "~*", "&*", "+@read", "+multi", "+exec", "+ping", "+hello")
+	client := redis.NewClient(&redis.Options{Addr: server.Addr, Username: "reader", Password: "secret", MaxRetries: -1})
+	t.Cleanup(func() { _ = client.Close() })
+	s, err := scenario.Find("gc-pause-late-write")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := labrun.New(client, labrun.LengthsFor(nil, 0), 5*time.Second)
+	_, err = scenario.Play(t.Context(), s, &s.Worlds[0], port, options(port, &s.Worlds[0], scenario.ChosenRedis))
+	if err == nil || !strings.Contains(err.Error(), "NOPERM") {
+		t.Errorf("a user who may not write: %v", err)
+	}
 }
 
 // A lab that is killed at any moment leaves nothing for longer than its net:

@@ -127,7 +127,7 @@ func (l *Lab) Do(_ context.Context, node string, calls ...wire.Call) ([]any, err
 const messageWait = 2 * time.Second
 
 // Subscribe listens on a channel. See scenario.Port.
-func (l *Lab) Subscribe(_ context.Context, node, channel string) (func() (string, bool), func(), error) {
+func (l *Lab) Subscribe(ctx context.Context, node, channel string) (func() (string, bool), func(), error) {
 	s, err := l.server(node)
 	if err != nil {
 		return nil, nil, err
@@ -149,6 +149,8 @@ func (l *Lab) Subscribe(_ context.Context, node, channel string) (func() (string
 		case m, ok := <-messages:
 			return m, ok
 		case <-time.After(messageWait):
+			return "", false
+		case <-ctx.Done():
 			return "", false
 		}
 	}

@@ -16,9 +16,11 @@ func (e *engine) actServer(act Act) {
 		what, err = "fill", e.fill(act.Who)
 	case Stop:
 		what, err = "stop", e.servers.Stop(e.ctx, NodeLock)
+		e.down[NodeLock] = true
 		e.sees(Outcome{Code: Stopped})
 	case Start:
 		what, err = "stop", e.servers.Start(e.ctx, NodeLock)
+		e.down[NodeLock] = false
 		e.sees(Outcome{Code: Empty})
 	case Detach:
 		what, err = "replica", e.servers.Detach(e.ctx)

@@ -6,6 +6,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
+
+	"fencepost/lockcore/wire"
 )
 
 // changed is a world's schedule: its own steps, or those of the story with the
@@ -64,6 +67,7 @@ func (r *reader) check(s *Scenario) {
 	if len(s.Worlds) == 0 {
 		r.fail("", errors.New("a story needs at least one [[world]]"))
 	}
+	r.checkStage(s.Stage)
 	r.checkLists(s)
 	names := make(map[string]bool)
 	for i := range s.Worlds {
@@ -133,6 +137,7 @@ func (r *reader) checkWorld(s *Scenario, w *World, where string) {
 		}
 	}
 	r.checkTimes(w)
+	r.checkActors(w)
 	if s.RunsAt(ChosenRedis) {
 		if v, bad := w.needsServers(); bad {
 			r.fail(where, fmt.Errorf("world %s: %q cannot be done to a chosen Redis, so runs must not say \"redis\"", w.Name, v))
@@ -148,6 +153,54 @@ func (r *reader) checkTimes(w *World) {
 		}
 	}
 }
+
+// mostActs is how many acts a file may hold, its series counted out.
+const mostActs = 5000
+
+// checkActors wants everybody who is named to act, and not too much to happen.
+func (r *reader) checkActors(w *World) {
+	actors, acts := w.Actors(), 0
+	for _, l := range w.Lines {
+		for _, a := range l.Acts {
+			acts += len(l.At)
+			if a.Who != "" && verbs()[a.Verb].takes == someone && !slices.Contains(actors, a.Who) {
+				r.fail(l.Text, fmt.Errorf("world %s: step %d names %s, who does nothing", w.Name, l.N, a.Who))
+			}
+		}
+	}
+	if acts > mostActs {
+		r.fail("steps", fmt.Errorf("world %s: %d acts are too many", w.Name, acts))
+	}
+	if every := w.Set[SwRenew].For("every"); every > 0 && every < 100*time.Millisecond {
+		r.fail("every=", fmt.Errorf("world %s: renewals closer than 100ms", w.Name))
+	}
+	if every := w.Set[SwWait].For("every"); every > 0 && every < 10*time.Millisecond {
+		r.fail("every=", fmt.Errorf("world %s: polls closer than 10ms", w.Name))
+	}
+}
+
+// checkStage wants names that make keys, and a lease that can be measured.
+func (r *reader) checkStage(s Stage) {
+	for _, name := range []string{s.Lock, or(s.Other, "x")} {
+		if _, err := wire.NewKeys("lock:", name); err != nil || !plainName.MatchString(name) {
+			r.fail(name, fmt.Errorf("%q cannot be a lock's name here: letters, digits, : . _ and - only", name))
+		}
+	}
+	if !plainKey.MatchString(s.Store) {
+		r.fail(s.Store, fmt.Errorf("%q cannot be the resource's key here, as in account:{7}", s.Store))
+	}
+	if s.Lease < time.Second {
+		r.fail("lease", fmt.Errorf("lease: at least 1s"))
+	}
+	if s.Node != NodeLock && s.Node != NodeClosed {
+		r.fail("node", fmt.Errorf("node: %q is none of redis, closed", s.Node))
+	}
+}
+
+var (
+	plainName = regexp.MustCompile(`^[A-Za-z0-9:._-]{1,60}$`)
+	plainKey  = regexp.MustCompile(`^[A-Za-z0-9:._{}-]{1,60}$`)
+)
 
 // needsServers is the first verb that only a server of the lab's own allows.
 func (w *World) needsServers() (Verb, bool) {

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -26,7 +27,11 @@ func Play(ctx context.Context, s *Scenario, w *World, port Port, opt Options) (*
 		return nil, fmt.Errorf("%w (%s: %s)", ErrNeedsServers, s.Name, v)
 	}
 	err := e.setStage()
-	for err == nil {
+	for n := 0; err == nil; n++ {
+		if n == mostEvents {
+			err = ErrEndless
+			break
+		}
 		it, ok := e.next()
 		if !ok {
 			break
@@ -40,6 +45,12 @@ func Play(ctx context.Context, s *Scenario, w *World, port Port, opt Options) (*
 	}
 	return e.finish(), err
 }
+
+// mostEvents is how many things may happen in one world.
+const mostEvents = 20_000
+
+// ErrEndless says that too much happens in a world.
+var ErrEndless = errors.New("scenario: more than 20000 things happen in this world; are its renewals or polls too close together?")
 
 // engine plays one world. It is single-threaded: one thing happens at a time.
 type engine struct {
@@ -66,9 +77,10 @@ type engine struct {
 	crowd  crowd
 
 	run  *Run
-	step *Step // being played
-	did  *Did  // being done
-	err  error // the port gave up
+	down map[string]bool // servers that the story has stopped
+	step *Step           // being played
+	did  *Did            // being done
+	err  error           // the port gave up
 }
 
 // item is something that is due: a line of the story, or a timer.
@@ -90,7 +102,7 @@ type timer struct {
 func newEngine(ctx context.Context, s *Scenario, w *World, port Port, opt Options) *engine {
 	e := &engine{ctx: ctx, s: s, w: w, set: w.Set, port: port, opt: opt,
 		rng:    rand.New(rand.NewPCG(uint64(opt.Seed), 7)),
-		actors: make(map[string]*actor), locks: make(map[string]*lockRecord),
+		actors: make(map[string]*actor), down: make(map[string]bool), locks: make(map[string]*lockRecord),
 		run: &Run{Name: s.Name, World: w.Name, Seed: opt.Seed, Where: opt.Where, Guarded: w.Guarded(),
 			Switch: s.switched(w), Ends: opt.Ends, Actors: w.Actors(),
 			Lease: s.Stage.Lease},
@@ -310,6 +322,8 @@ func (e *engine) send(node string, build func(on) []wire.Call) (replies []any, o
 	switch {
 	case e.ctx.Err() != nil:
 		e.err = e.ctx.Err()
+	case err != nil && node != NodeClosed && !e.down[node]:
+		e.broken(err)
 	case err != nil:
 		sent.Reply = "(no answer: " + err.Error() + ")"
 	default:
@@ -317,6 +331,13 @@ func (e *engine) send(node string, build func(on) []wire.Call) (replies []any, o
 	}
 	e.did.Sent = append(e.did.Sent, sent)
 	return replies, err == nil
+}
+
+// broken breaks the story off: a server that goes away is not part of it.
+func (e *engine) broken(err error) {
+	if e.err == nil && err != nil {
+		e.err = fmt.Errorf("scenario: the server did not answer, so the story was broken off: %w", err)
+	}
 }
 
 // ask is send for one call.

@@ -111,7 +111,7 @@ func validActor(s string) bool {
 	if s == serverActor {
 		return true
 	}
-	if len(s) > 6 || s[0] < 'A' || s[0] > 'Z' {
+	if s == "" || len(s) > 6 || s[0] < 'A' || s[0] > 'Z' {
 		return false
 	}
 	return strings.IndexFunc(s, func(r rune) bool {

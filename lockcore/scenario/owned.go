@@ -57,8 +57,11 @@ func (e *engine) releaseScript(a *actor, l *lockRecord) Outcome {
 	}
 	switch got.Status {
 	case wire.Done:
+		told := l.live != nil // a repeated answer tells nobody
 		e.removed(l, a.grant)
-		e.wake(l)
+		if told {
+			e.wake(l)
+		}
 		return Outcome{Code: Released}
 	case wire.NotYours:
 		return Outcome{Code: NotYours}

@@ -261,6 +261,9 @@ func (e *engine) observeLock(l *lockRecord) {
 	replies, err := e.port.Do(e.ctx, l.node, wire.Command(first, key), wire.Command("PTTL", key))
 	if err != nil || len(replies) != 2 {
 		l.state = LockState{}
+		if !e.down[l.node] {
+			e.broken(err)
+		}
 		return
 	}
 	pttl, _ := replies[1].(int64)

@@ -96,7 +96,7 @@ func (inv *invocation) openSandbox(ctx context.Context, o *tui.Options) (closing
 	o.Explain = s.Says
 	server := o.Server
 	o.Identify = func(ctx context.Context) (tui.Server, error) { return server, client.Ping(ctx).Err() }
-	if err := inv.consoleLab(o, nil); err != nil {
+	if _, err := inv.consoleLab(o, nil); err != nil {
 		_ = client.Close() // the error says more
 		s.Close()
 		return nil, inv.fail(err)
@@ -121,11 +121,13 @@ func (inv *invocation) openTarget(ctx context.Context, o *tui.Options) (closing 
 	o.Server = inv.describe(t, nodes)
 	server := o.Server
 	o.Identify = func(ctx context.Context) (tui.Server, error) { return identify(ctx, server, nodes) }
-	if err := inv.consoleLab(o, t.Client); err != nil {
+	tidy, err := inv.consoleLab(o, t.Client)
+	if err != nil {
+		ending()
 		_ = t.Close() // the error says more
 		return nil, inv.fail(err)
 	}
-	return func() { ending(); _ = t.Close() }, exitOK
+	return func() { tidy(); ending(); _ = t.Close() }, exitOK
 }
 
 // describe is what the header says of a target.

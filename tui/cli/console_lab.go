@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -13,9 +14,14 @@ import (
 	"fencepost/tui"
 )
 
+// tidyTime is how long the end of the console waits for a story on a server to
+// remove its keys. What is left then expires by itself.
+const tidyTime = 3 * time.Second
+
 // consoleLab gives the console its lab: the stories, the languages, and where
-// they are played. client is that of the server that was named, nil in the sandbox.
-func (inv *invocation) consoleLab(o *tui.Options, client redis.UniversalClient) error {
+// they are played. client is that of the server that was named, nil in the
+// sandbox. tidy waits for stories that are broken off by the console's end.
+func (inv *invocation) consoleLab(o *tui.Options, client redis.UniversalClient) (tidy func(), err error) {
 	stories, err := inv.stories()
 	if err != nil {
 		inv.warn("a story of your own cannot be read: " + clean(err.Error()))
@@ -28,20 +34,30 @@ func (inv *invocation) consoleLab(o *tui.Options, client redis.UniversalClient) 
 		}
 		w, err := scenario.Speak(lang)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		words = append(words, w)
 	}
+	var running sync.WaitGroup
 	o.Lab = tui.LabOptions{
 		Stories: stories, Words: words,
 		Play: func(ctx context.Context, there scenario.Where, s *scenario.Scenario, w *scenario.World, ends *scenario.Ending) (tui.LabRun, error) {
+			running.Add(1)
+			defer running.Done()
 			run, err := lab{where: there, client: client, timeout: inv.opts.timeout}.play(ctx, s, w, ends, 1)
 			return tui.LabRun{Run: run.Run, Prefix: run.prefix, Lease: run.lease, At: time.Now()}, err
 		},
 		Handout: consoleHandout,
 		Save:    inv.saveFromLab,
 	}
-	return nil
+	return func() {
+		done := make(chan struct{})
+		go func() { running.Wait(); close(done) }()
+		select {
+		case <-done:
+		case <-time.After(tidyTime):
+		}
+	}, nil
 }
 
 // consoleHandout is a handout of runs that the console has.
