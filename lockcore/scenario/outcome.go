@@ -62,7 +62,6 @@ const (
 	Jumped     Code = "jumped"      // the clock; Left: by how much
 	Replicas   Code = "replicas"    // Value: how many have it
 	NotHere    Code = "not-here"    // this thread does not hold it
-	Informed   Code = "told"        //
 	NotBegun   Code = "not-begun"   // not acquired, and said so
 	CalledFail Code = "called-fail" // not acquired, reported as a failure of the work
 	Broke      Code = "error"       // Value: what Redis said
