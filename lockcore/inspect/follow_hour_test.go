@@ -79,8 +79,8 @@ func (h *hour) expect(kind EventKind, key string, inferred bool) Event {
 func (h *hour) life() {
 	h.take("lock:life", tokenA, 30_000)
 	h.expect(WasAcquired, "lock:life", false)
-	n := 100
-	gap := 20 * time.Millisecond
+	n := 50
+	gap := 60 * time.Millisecond
 	if h.source == ByPolling {
 		n, gap = 5, 500*time.Millisecond
 	}
@@ -93,7 +93,7 @@ func (h *hour) life() {
 		if r := h.w.row("lock:life"); r != nil && r.Beat != nil {
 			beat = *r.Beat
 		}
-		return beat.Renewals >= n*8/10
+		return beat.Renewals >= n/2 // on a busy machine several are seen as one
 	})
 	if beat.Renewals > n {
 		h.t.Errorf("%d renewals, of which there were %d", beat.Renewals, n)

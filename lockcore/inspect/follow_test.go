@@ -37,7 +37,7 @@ func follow(t *testing.T, n Node, q Query, opt FollowOptions) *watching {
 // until waits for a condition on the view.
 func (w *watching) until(what string, cond func(v *View) bool) *View {
 	w.t.Helper()
-	limit := time.After(max(w.limit, 15*time.Second))
+	limit := time.After(max(w.limit, time.Minute))
 	for {
 		v := w.f.View()
 		events, _ := w.f.Drain()
