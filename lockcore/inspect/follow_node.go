@@ -80,7 +80,8 @@ func newTracker(ctx context.Context, f *Follower, in *Inspector, n Node) *tracke
 		rows: map[string]*row{}, companions: map[string]string{}, paused: f.opt.Paused,
 		status: NodeStatus{Addr: n.Addr, DB: n.DB, Reach: Connecting, Source: ByPolling, Following: "by polling"},
 	}
-	t.scan.sieve = t.in.NewWalk(f.q)
+	t.scan.sieve, t.scan.guess = t.in.NewWalk(f.q), newTypeGuess()
+	t.scan.sieve.ordinary = t.scan.ordinary.add
 	t.status.Coverage = t.scan.sieve.Coverage()
 	return t
 }

@@ -61,7 +61,6 @@ type readJob struct {
 
 	began, done time.Time
 	locks       []Lock
-	ordinary    []string // keys that turned out to be no lock
 	err         error
 	barrier     string // the answer to this ping comes after all that was told before the look
 }
@@ -259,25 +258,17 @@ func (t *tracker) causes(ctx context.Context, n Node, job *readJob) {
 	job.facts, job.checked = after, ok
 }
 
-// newcomers looks at keys that may be locks.
+// newcomers looks at keys that may be locks, as a scan would.
 func (t *tracker) newcomers(ctx context.Context, n Node, job *readJob) error {
-	s := &sampler{c: n.Client, bounds: scanBounds, probes: job.unknown}
-	if err := s.sample(ctx); err != nil {
+	w := &nodeWalk{Node: n, w: t.scan.sieve, guess: t.scan.guess}
+	worth, err := w.chunk(ctx, job.unknown)
+	if err != nil || len(worth) == 0 {
 		return err
 	}
-	var worth []probe
-	for _, sm := range s.samples {
-		switch {
-		case t.scan.sieve.worthALook(sm):
-			worth = append(worth, probe{key: sm.Key, kind: sm.Type})
-		case sm.Type != family.None:
-			job.ordinary = append(job.ordinary, sm.Key)
-		}
+	if err := w.complete(ctx, worth); err != nil {
+		return err
 	}
-	if len(worth) == 0 {
-		return nil
-	}
-	locks, err := t.in.lookAt(ctx, n, worth)
+	locks, err := t.in.decode(ctx, n, worth, nil)
 	if err != nil {
 		return err
 	}

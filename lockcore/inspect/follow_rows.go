@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"math"
 	"time"
 
 	"fencepost/lockcore/inspect/family"
@@ -9,7 +10,7 @@ import (
 // enter adds a lock that was not known.
 func (t *tracker) enter(l *Lock, events []Event, w *witness) {
 	r := &row{at: len(t.list)}
-	seen := &Watched{Lock: *l, FirstSeen: w.at}
+	seen := &Watched{Lock: *l, FirstSeen: w.at, IdleBefore: idleBefore(l)}
 	for _, e := range events {
 		seen.Began = seen.Began || e.Kind == WasAcquired && !e.Inferred
 	}
@@ -26,6 +27,14 @@ func (t *tracker) enter(l *Lock, events []Event, w *witness) {
 	if t.feeds.single != nil && w.rescan {
 		t.mark(key, w.at) // so that the server tracks it
 	}
+}
+
+// idleBefore is for how many seconds nobody had touched a key before it was read.
+func idleBefore(l *Lock) int32 {
+	if l.source == nil || !l.facts.Main.HasIdle {
+		return 0
+	}
+	return int32(min(l.facts.Main.Idle, math.MaxInt32))
 }
 
 // slimAll slims what was kept in full while the list was short.

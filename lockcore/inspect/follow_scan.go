@@ -26,6 +26,7 @@ type scanning struct {
 	retryAt  time.Time
 	hintAt   time.Time
 	sieve    *Walk // judges keys that were told of
+	guess    *typeGuess
 	ordinary ordinaryKeys
 }
 

@@ -30,11 +30,6 @@ func (t *tracker) settle(job *readJob, complete bool) {
 		key := string(job.locks[i].Key)
 		byKey[key] = append(byKey[key], &job.locks[i])
 	}
-	for _, key := range job.ordinary {
-		if byKey[key] == nil {
-			t.scan.ordinary.add(key)
-		}
-	}
 	t.f.mu.Lock()
 	defer t.f.mu.Unlock()
 	for _, key := range job.keys {
@@ -132,10 +127,10 @@ func (t *tracker) change(r *row, cur *Lock, w *witness) bool {
 // what was learned of it goes on.
 func (t *tracker) watched(r *row, cur *Lock, events []Event, w *witness) *Watched {
 	old := r.w
-	next := &Watched{Lock: *cur, FirstSeen: old.FirstSeen, Began: old.Began, Beat: old.Beat, Missed: old.Missed}
+	next := &Watched{Lock: *cur, FirstSeen: old.FirstSeen, Began: old.Began, Beat: old.Beat, Missed: old.Missed, IdleBefore: old.IdleBefore}
 	if !sameHold(&old.Lock, cur) || slices.ContainsFunc(events, func(e Event) bool { return e.Kind.begins() }) && len(cur.Holders) == 1 {
 		r.learn = nil
-		next.FirstSeen, next.Began, next.Beat, next.Missed = w.at, false, nil, false
+		next.FirstSeen, next.Began, next.Beat, next.Missed, next.IdleBefore = w.at, false, nil, false, 0
 		for _, e := range events {
 			next.Began = next.Began || e.Kind.begins() && !e.Inferred
 		}

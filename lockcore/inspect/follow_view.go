@@ -16,6 +16,9 @@ type Watched struct {
 	Began     bool
 	Beat      *Beat // what was learned of its renewals; nil: none was seen
 	Missed    bool  // changes between two looks may have been missed under this holder
+	// IdleBefore is for how many seconds nobody had read or written the key before
+	// the first look at it; 0 where that is not known.
+	IdleBefore int32
 }
 
 // HeldSince is since when the present holder has it: what the lock itself says,

@@ -187,7 +187,7 @@ func median(d []time.Duration) time.Duration {
 // was there before it was watched.
 func (w *Watched) HeldWords(now time.Time) string {
 	since, exact := w.HeldSince()
-	if since.IsZero() {
+	if since.IsZero() || !exact && now.Sub(since) < time.Second {
 		return ""
 	}
 	text := "held for "
