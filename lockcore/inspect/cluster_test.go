@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"fencepost/lockcore/inspect"
 	"fencepost/lockcore/redistest"
@@ -54,7 +55,12 @@ func TestReleaseInACluster(t *testing.T) {
 		p := releasePlan(t, in, key)
 		o := carryOut(t, in, p)
 		expectOutcome(t, o, p, inspect.Released)
-		if heard := l.Heard(); len(heard) != 1 || heard[0].Payload != "0" {
+		heard := l.Heard()
+		for wait := 0; len(heard) == 0 && wait < 20; wait++ { // what another node published comes by the bus
+			time.Sleep(100 * time.Millisecond)
+			heard = l.Heard()
+		}
+		if len(heard) != 1 || heard[0].Payload != "0" {
 			t.Errorf("%s: heard %v", key, heard)
 		}
 		receipt := p.Steps[0].Call.Receipt().Key
