@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +14,7 @@ import (
 
 	"fencepost/lockcore/labrun"
 	"fencepost/lockcore/redistest"
+	"fencepost/lockcore/sandbox"
 	"fencepost/lockcore/scenario"
 )
 
@@ -109,9 +111,37 @@ func TestEveryStoryOnAChosenRedis(t *testing.T) {
 			return run, err
 		})
 		mustEndAsFiled(t, run)
+		mustBeAsInTheSandbox(t, j, run)
 	})
 	if left := client.Keys(ctx, "*").Val(); len(left) != 1 {
 		t.Errorf("%d keys are there after the runs, not 1: %v", len(left), left)
+	}
+}
+
+// mustBeAsInTheSandbox compares what was sent, answered and believed with the
+// same world in the sandbox: what a room sees there is what Redis does.
+func mustBeAsInTheSandbox(t *testing.T, j job, run *scenario.Run) {
+	t.Helper()
+	if run == nil {
+		return
+	}
+	stage := sandbox.NewLab()
+	defer stage.Close()
+	ends := j.w.Ends
+	virtual, err := scenario.Play(context.Background(), j.s, j.w, stage, scenario.Options{Seed: 1, Where: scenario.ChosenRedis, Ends: &ends})
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	here, there := j.s.Document(run), j.s.Document(virtual)
+	for i := range min(len(here.Steps), len(there.Steps)) {
+		if !reflect.DeepEqual(here.Steps[i], there.Steps[i]) {
+			t.Errorf("%s/%s: on a real server\n%+v\nin the sandbox\n%+v", run.Name, run.World, here.Steps[i], there.Steps[i])
+			return
+		}
+	}
+	if len(here.Steps) != len(there.Steps) {
+		t.Errorf("%s/%s: %d steps on a real server, %d in the sandbox", run.Name, run.World, len(here.Steps), len(there.Steps))
 	}
 }
 

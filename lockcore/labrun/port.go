@@ -59,6 +59,7 @@ type Port struct {
 	now     time.Duration
 	leases  map[string]lease // by node and key
 	touched map[string]redis.UniversalClient
+	asked   map[time.Duration]time.Duration // the real lengths that were asked for, and what they are in the story
 }
 
 // lease is a key that will expire: in reality, and in the story.
@@ -90,7 +91,8 @@ func newPort(clients func(string) (redis.UniversalClient, error), l Lengths, tim
 	_, _ = rand.Read(random[:]) // never fails (crypto/rand)
 	return &Port{prefix: Prefix + hex.EncodeToString(random[:]) + ":", clients: clients,
 		scale: float64(l.Real) / float64(l.Virtual), timeout: timeout,
-		leases: make(map[string]lease), touched: make(map[string]redis.UniversalClient)}
+		leases: make(map[string]lease), touched: make(map[string]redis.UniversalClient),
+		asked: make(map[time.Duration]time.Duration)}
 }
 
 // Prefix is what stands before every key and channel of this run.
@@ -131,21 +133,29 @@ func knockOnClosed() error {
 	return errors.New("connection refused")
 }
 
-// story is a real length as the story has it, rounded to what was meant.
+// latency is how old a PTTL may be that was read in the step that set it.
+const latency = 10 * time.Millisecond
+
+// story is a real length as the story has it: what was asked for, where it is a
+// little less than that.
 func (p *Port) story(real time.Duration) time.Duration {
-	unit := 100 * time.Millisecond
-	if step := time.Duration(float64(breath) / p.scale); step > unit {
-		unit = step.Round(100 * time.Millisecond)
+	best, found := time.Duration(0), false
+	for asked := range p.asked {
+		if late := asked - real; late >= 0 && late <= latency && (!found || asked < best) {
+			best, found = asked, true
+		}
 	}
-	if p.scale > 0.1 {
-		unit = 10 * time.Millisecond
+	if found {
+		return p.asked[best]
 	}
-	return time.Duration(float64(real) / p.scale).Round(unit)
+	return time.Duration(float64(real) / p.scale).Round(100 * time.Millisecond)
 }
 
 // Short is the real length of a virtual one.
 func (p *Port) Short(virtual time.Duration) time.Duration {
-	return max(time.Millisecond, time.Duration(float64(virtual)*p.scale).Round(time.Millisecond))
+	real := max(time.Millisecond, time.Duration(float64(virtual)*p.scale).Round(time.Millisecond))
+	p.asked[real] = virtual
+	return real
 }
 
 // Left is the virtual time for which a key will live, given the PTTL measured.

@@ -59,6 +59,10 @@ func (e *engine) acquireScript(a *actor, l *lockRecord, lease time.Duration) Out
 
 // heldBy is an answer that names the holder. Its PTTL is told in the story's time.
 func (e *engine) heldBy(l *lockRecord, value string, pttl int64) Outcome {
+	if value == "" { // the time for which it is kept is measured, so no transcript has it
+		e.retell("[0, free, kept for another waiter]")
+		return Outcome{Code: Kept}
+	}
 	o := Outcome{Code: HeldBy, Left: -1}
 	if pttl >= 0 {
 		o.Left = e.left(l.node, e.wire().keys(l.name).Lock, pttl)

@@ -17,6 +17,7 @@ const (
 	AtOnce     Code = "at-once"     // a mutex of the process let it in
 	Assumed    Code = "assumed"     // no answer, taken for a yes
 	HeldBy     Code = "held"        // Who, Number, Left
+	Kept       Code = "kept"        // free, and kept for the waiter whose turn it is
 	Denied     Code = "denied"      // nil: somebody has it
 	Dead       Code = "dead"        // this token was given up
 	NoAnswer   Code = "no-answer"   // the network
@@ -92,6 +93,8 @@ func (o Outcome) String() string {
 		return "held by " + who + ", " + tenths(o.Left)
 	case Bare:
 		return "granted, no expiry yet"
+	case Kept:
+		return "free, kept for another waiter"
 	case Mine:
 		return "mine, " + tenths(o.Left) + " left"
 	case Other:
