@@ -15,6 +15,7 @@ import (
 
 	"fencepost/lockcore/audit"
 	"fencepost/lockcore/inspect"
+	"fencepost/lockcore/redistest"
 	"fencepost/lockcore/target"
 )
 
@@ -279,6 +280,31 @@ func TestReadOnlyJourney(t *testing.T) {
 			if fields, _ := c.([]any); len(fields) > 2 && strings.Contains(fmt.Sprint(fields[2]), "write") {
 				t.Errorf("%s reached the server", name)
 			}
+		}
+	}
+}
+
+// In a Cluster the lock's own node is acted on, and named in the printed line.
+func TestActInACluster(t *testing.T) {
+	nodes := redistest.StartCluster(t, 3)
+	a := &acting{t: t, s: nodes[0], state: t.TempDir()}
+	a.env = map[string]string{"XDG_STATE_HOME": a.state}
+	for i := range 6 {
+		key := fmt.Sprintf("order-lock:%d", i)
+		owner := slices.IndexFunc(nodes, func(s *redistest.Server) bool { _, err := s.Try("exists", key); return err == nil })
+		nodes[owner].Do("hset", key, threadA, 1)
+		r := a.run("release", key, "--dry-run")
+		r.expect(t, "dry run", exitOK, "# release ")
+		if want := fmt.Sprintf("redis-cli -h 127.0.0.1 -p %d EVAL ", nodes[owner].Port); !strings.Contains(r.out, want) {
+			t.Errorf("it does not say %q:\n%.300s", want, r.out)
+		}
+		if i%2 == 0 {
+			shell(t, r.out)
+		} else {
+			a.run(append([]string{"release", key, "--if-holder", threadA}, sure...)...).expect(t, key, exitOK, "RELEASED "+key+": ")
+		}
+		if nodes[owner].Do("exists", key) != int64(0) {
+			t.Errorf("%s is still there", key)
 		}
 	}
 }
