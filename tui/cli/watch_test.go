@@ -73,7 +73,7 @@ func watch(t *testing.T, env map[string]string, args ...string) *watched {
 // until waits for a line and forgets those before it.
 func (w *watched) until(what string, match func(line string) bool) string {
 	w.t.Helper()
-	for limit := time.Now().Add(15 * time.Second); time.Now().Before(limit); time.Sleep(5 * time.Millisecond) {
+	for limit := time.Now().Add(60 * time.Second); time.Now().Before(limit); time.Sleep(5 * time.Millisecond) {
 		w.mu.Lock()
 		i := slices.IndexFunc(w.lines, match)
 		if i >= 0 {
