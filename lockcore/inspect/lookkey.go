@@ -82,7 +82,7 @@ func (in *Inspector) Explain(ctx context.Context, db int, key string) (*family.S
 			return nil, nil, err
 		}
 		if mains[0].Type != family.None {
-			return mains[0].Sample, family.Explain(mains[0].Sample), nil
+			return mains[0].Sample, family.Explain(mains[0].Sample, in.own...), nil
 		}
 	}
 	return &family.Sample{Key: key, Type: family.None, PTTL: family.Gone}, nil, nil
