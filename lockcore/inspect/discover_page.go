@@ -57,9 +57,10 @@ func (n *nodeWalk) candidate(key string) (probe, bool) {
 	if isReceipt(key) || !matchAny(n.w.q.Match, key) || n.w.known != nil && n.w.known(key) {
 		return probe{}, false
 	}
-	deep := n.w.cov.Depth == Deep || n.named
-	named := deep && n.keys <= autoDeepLimit || family.NameCandidate(key, n.w.in.own...)
-	return probe{key: key, idle: named}, deep || named
+	if n.w.cov.Depth == Deep || n.named {
+		return probe{key: key, idle: n.keys <= autoDeepLimit || family.SmellsLikeLock(key)}, true
+	}
+	return probe{key: key, idle: true}, family.NameCandidate(key, n.w.in.own...)
 }
 
 // chunk takes a small look at keys, and returns those that are worth a proper one.

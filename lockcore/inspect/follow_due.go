@@ -14,6 +14,7 @@ type row struct {
 	learn *rhythm
 	due   int64 // when its deadline is to be checked, Unix nanoseconds; 0: never
 	tries int   // checks in vain: it is over, and still there
+	vague int   // looks that left its deadline less sure than it could be
 	at    int   // its place in the tracker's list
 	next  *row
 

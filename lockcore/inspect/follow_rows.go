@@ -19,6 +19,9 @@ func (t *tracker) enter(l *Lock, events []Event, w *witness) {
 	t.rows[key] = r
 	t.list = append(t.list, r)
 	t.adopt(r, seen)
+	if !w.rescan && seen.Type != family.None && r.next == nil {
+		t.scan.sizeWas++ // one key more that is known of
+	}
 	if len(t.list) == fullRows+1 {
 		t.slimAll()
 	}
@@ -78,14 +81,33 @@ func (t *tracker) adopt(r *row, w *Watched) {
 		}
 	}
 	r.learnSource(&w.Lock)
+	t.sharpen(r, w)
 	t.slim.take(&w.Lock, len(t.list))
 	r.w = w
 	t.due.schedule(r, time.Now())
 }
 
+// sharpen has a lock looked at again whose deadline is less sure than the way to
+// the server explains: the look was made on a new connection, or was held up.
+func (t *tracker) sharpen(r *row, w *Watched) {
+	if _, ends := w.ends(); !ends || w.Uncertainty <= t.survey.rtt*3/4+5*time.Millisecond {
+		r.vague = 0
+		return
+	}
+	if r.vague++; r.vague <= mostVague {
+		t.mark(string(w.Key), w.SampledAt)
+	}
+}
+
+// mostVague is how often that is tried.
+const mostVague = 2
+
 // remove drops a lock that is gone.
 func (t *tracker) remove(r *row) {
 	key := string(r.w.Key)
+	if r.w.Type != family.None && !r.w.HasField {
+		t.scan.sizeWas-- // so that another key in its place is noticed
+	}
 	for _, c := range r.w.Companions {
 		delete(t.companions, string(c))
 	}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"fmt"
+	"os/exec"
+
+	"fencepost/lockcore/inspect"
+)
+
+// listed is how many locks stand among the ordinary keys.
+const listed = 200
+
+// scan lists 200 locks among many keys: names looked at and candidates read, and
+// every key's shape looked at, beside a bare loop and redis-cli.
+func (b *bench) scan() error {
+	s, err := start()
+	if err != nil {
+		return err
+	}
+	defer s.stop()
+	if err := s.c.Do(b.ctx, "debug", "populate", b.keys, "user", 0).Err(); err != nil {
+		return err
+	}
+	if err := s.locks(b.ctx, listed); err != nil {
+		return err
+	}
+	ways := []struct {
+		name string
+		do   func() error
+		took []float64
+	}{
+		{name: "bare SCAN COUNT 1000", do: func() error { return b.bare(s) }},
+		{name: "list, names looked at", do: func() error { return b.list(s, inspect.ByName) }},
+		{name: "list, every key's shape looked at", do: func() error { return b.list(s, inspect.Deep) }},
+		{name: "redis-cli --scan --pattern lock:*", do: func() error {
+			return exec.Command("redis-cli", "-p", s.port, "--scan", "--pattern", "lock:*").Run()
+		}},
+	}
+	for range b.rounds {
+		for i := range ways {
+			took, err := seconds(ways[i].do)
+			if err != nil {
+				return fmt.Errorf("%s: %w", ways[i].name, err)
+			}
+			ways[i].took = append(ways[i].took, took)
+		}
+	}
+	med := map[string]float64{}
+	for i := range ways {
+		med[ways[i].name] = median(ways[i].took)
+		figure(ways[i].name, med[ways[i].name], "s")
+	}
+	bare, names := med[ways[0].name], med[ways[1].name]
+	size := fmt.Sprintf(", %d keys", b.keys)
+	b.target("names / bare loop"+size, names/bare, 1.3, "times")
+	b.target("names / redis-cli --scan"+size, names/med[ways[3].name], 0.2, "times")
+	b.target("deep / bare loop"+size, med[ways[2].name]/bare, 6, "times")
+	return nil
+}
+
+// bare is the loop that everything is measured by.
+func (b *bench) bare(s *server) error {
+	cursor := uint64(0)
+	for {
+		_, next, err := s.c.Scan(b.ctx, cursor, "", 1000).Result()
+		if err != nil || next == 0 {
+			return err
+		}
+		cursor = next
+	}
+}
+
+// list finds the locks at full speed.
+func (b *bench) list(s *server, depth inspect.Depth) error {
+	n := 0
+	cov, err := inspect.New(s.node()).Scan(b.ctx, inspect.Query{Depth: depth}, func(p inspect.Progress) bool {
+		n += len(p.Found)
+		return true
+	})
+	switch {
+	case err != nil:
+		return err
+	case !cov.Complete || n != listed:
+		return fmt.Errorf("%d locks were found, and there are %d (%v)", n, listed, cov.Errors)
+	}
+	return nil
+}
