@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"fencepost/lockcore/inspect"
 	"fencepost/lockcore/redistest"
 	"fencepost/lockcore/target"
+	"fencepost/lockcore/wire"
 )
 
 func TestTTLVerb(t *testing.T) {
@@ -306,5 +308,51 @@ func TestActInACluster(t *testing.T) {
 		if nodes[owner].Do("exists", key) != int64(0) {
 			t.Errorf("%s is still there", key)
 		}
+	}
+}
+
+// B33: whatever a key, a holder or a field holds, nothing of it moves a cursor.
+func TestVerbsPrintNothingThatMovesACursor(t *testing.T) {
+	a := newActing(t)
+	key, id := "lock:\x1b]0;PWNED\x07\x1b[2J\xc2\x9b31m\u202egnp.exe", "\x1b]52;c;cm0gLXJmIH4=\x07tok"
+	b64 := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
+	for _, args := range [][]string{
+		{"inspect", "--key-b64", b64(key), "--explain"}, {"inspect", "--key-b64", b64(key), "--json"},
+		{"release", "--key-b64", b64(key), "--dry-run"},
+		{"ttl", "--key-b64", b64(key), "5m", "--if-holder-b64", b64(id), "--yes", "--reason", "\x1b[31mred"},
+		{"hold", "--key-b64", b64(key), "5m", "--if-holder-b64", b64(id), "--yes", "--reason", "\x1b[31mred"},
+		{"release", "--key-b64", b64(key), "--if-holder-b64", b64("x" + id), "--yes", "--reason", "\x1b[31mred"},
+		{"release", "--key-b64", b64(key), "--if-holder-b64", b64(id), "--yes", "--reason", "\x1b[31mred"},
+		{"audit"}, {"audit", "--json"},
+	} {
+		a.s.Do("set", key, id, "px", "600000")
+		if args[0] != "audit" {
+			args = append(args, "-p", fmt.Sprint(a.s.Port))
+		}
+		r := run(t, a.env, args...)
+		for _, c := range r.out + r.err {
+			if c != '\n' && c != '\t' && !wire.Printable(c) {
+				t.Errorf("%v printed %q:\n%q", args, c, r.out+r.err)
+				break
+			}
+		}
+		if r.code == exitUsage || r.code == exitError {
+			t.Errorf("%v: exit %d: %s", args, r.code, r.err)
+		}
+	}
+}
+
+// A lost reply that nothing proves is UNKNOWN, with what is there now.
+func TestReleaseUnknown(t *testing.T) {
+	a := newActing(t)
+	proxy := redistest.NewProxy(t, a.s.Addr)
+	a.give("acl setuser op on >pw ~lock:* &* +@all -set", "set lock:a "+tokenA+" px 600000")
+	a.env["REDISCLI_AUTH"] = "pw"
+	proxy.CutReply(1, "EVAL")
+	args := append([]string{"release", "lock:a", "--user", "op", "--if-holder", tokenA, "-p", fmt.Sprint(proxy.Port)}, sure...)
+	r := run(t, a.env, args...)
+	r.expect(t, "a lost reply", exitUnknown, "UNKNOWN lock:a: ")
+	if !strings.Contains(r.out, "nobody holds it") || !strings.Contains(r.err, "receipt") {
+		t.Errorf("%s%s", r.out, r.err)
 	}
 }
