@@ -34,7 +34,7 @@ const (
 func (in *Inspector) WatchAfter(ctx context.Context, p *Plan, o *Outcome) (After, error) {
 	pause, before := firstLook, o.At
 	for {
-		locks, err := in.now(ctx, p, o.Steps)
+		locks, err := in.lookNow(ctx, p, o.Steps)
 		at := time.Now()
 		if next := taken(locks, p); err == nil && next != nil {
 			return After{
@@ -52,6 +52,13 @@ func (in *Inspector) WatchAfter(ctx context.Context, p *Plan, o *Outcome) (After
 		wait(ctx, pause)
 		pause = min(2*pause, lastLook)
 	}
+}
+
+// lookNow is a look that is not cut short by the end of the watch: it has its own time.
+func (in *Inspector) lookNow(ctx context.Context, p *Plan, went []StepOutcome) ([]Lock, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stepFor)
+	defer cancel()
+	return in.now(ctx, p, went)
 }
 
 // taken is the lock among these that somebody holds who was not to stay.
