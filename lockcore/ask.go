@@ -106,7 +106,7 @@ func (h *hold) plainRequest() []any {
 	if h.request[0] == nil {
 		h.request = [...]any{
 			verbSHA, acquireScript.sha, "3", h.lockArg, h.counterArg, h.tombstoneArg,
-			h.tokenArg, h.cfg.ttlArg, h.cfg.aboutArg,
+			h.tokenArg, h.cfg.ttlArg, h.cfg.stamp.about(h.began, h.cfg.aboutText),
 		}
 	}
 	return h.request[:]
@@ -115,7 +115,7 @@ func (h *hold) plainRequest() []any {
 // call is the request for the lock.
 func (h *hold) call(queue bool) wire.Call {
 	c := h.cfg
-	a := wire.Acquire{Keys: h.keys, Token: h.token, TTLMS: ceilMS(c.ttl), About: c.about.String()}
+	a := wire.Acquire{Keys: h.keys, Token: h.token, TTLMS: ceilMS(c.ttl), About: c.aboutText, Since: h.began.second()}
 	if !c.floor.IsZero() {
 		a.Floor = c.floor.String()
 	}

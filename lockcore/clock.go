@@ -14,6 +14,9 @@ func (i instant) since(earlier instant) time.Duration {
 	return time.Duration(max(i.wall-earlier.wall, i.mono-earlier.mono))
 }
 
+// second is the moment on the clock that people set, in full seconds.
+func (i instant) second() time.Time { return time.Unix(i.wall/int64(time.Second), 0) }
+
 // clock reads instants. base lets a monotonic reading become a time.Time again.
 type clock struct {
 	base time.Time

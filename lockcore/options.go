@@ -42,7 +42,9 @@ type config struct {
 	oneLock     bool // options of an acquisition: prefix, database and observer stand
 
 	// Made from the above, once for many acquisitions, as they are sent.
-	ttlArg, deadArg, aboutArg any
+	ttlArg, deadArg any
+	aboutText       string
+	stamp           *stamp
 }
 
 func defaults() config {
@@ -71,7 +73,7 @@ func (c *config) apply(opts []Option) error {
 	}
 	c.ttlArg = strconv.FormatInt(ceilMS(c.ttl), 10)
 	c.deadArg = strconv.FormatInt(ceilMS(c.tombstoneLife()), 10)
-	c.aboutArg = c.about.String()
+	c.aboutText, c.stamp = c.about.String(), &stamp{}
 	return nil
 }
 

@@ -26,7 +26,7 @@ func TestPreparedCommandsAreThoseOfWire(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	acquire := wire.Acquire{Keys: h.keys, Token: h.token, TTLMS: 1500, About: l.cfg.about.String()}.Call()
+	acquire := wire.Acquire{Keys: h.keys, Token: h.token, TTLMS: 1500, About: l.cfg.about.String(), Since: h.began.second()}.Call()
 	unlock := wire.Unlock(h.keys, h.token, ceilMS(h.cfg.tombstoneLife()), h.channel)
 	for name, pair := range map[string][2][]any{
 		"acquire": {h.plainRequest(), argsOf(acquire)}, "unlock": {h.plainUnlock(), argsOf(unlock)},

@@ -75,7 +75,7 @@ func randomCall(r *rand.Rand) Call {
 }
 
 // volatile is what differs between two servers that do the same.
-var volatile = regexp.MustCompile(`since=[^ ]+|\b(99|100|5\d|6\d|29\d|3[0-4]\d)\d{3}\b|^\d{13}`)
+var volatile = regexp.MustCompile(`at=\d+\.\d{6}|since=[^ ]+|\b(99|100|5\d|6\d|29\d|3[0-4]\d)\d{3}\b|^\d{13}`)
 
 func answer(t *testing.T, rdb *redis.Client, call Call) string {
 	argv := call.Argv()

@@ -3,6 +3,7 @@ package wire
 import (
 	_ "embed"
 	"strconv"
+	"time"
 )
 
 // The scripts of lockcore's own lock. Those that grant share lock_head.lua,
@@ -40,6 +41,9 @@ type Acquire struct {
 	Token string // names this one acquisition; never used twice
 	TTLMS int64  // at least 1
 	About string // About.String of the holder
+	// Since, if not zero, is the holder's own time, for people who read the
+	// value. The script adds the server's.
+	Since time.Time
 	// Floor, if not "", is a number that the fence must exceed: the repair of a
 	// counter that was lost.
 	Floor string
@@ -66,7 +70,11 @@ type Fair struct {
 // Call is the request as a script. ParseAcquire reads its answer.
 func (a Acquire) Call() Call {
 	keys := []string{a.Keys.Lock, a.Keys.Counter, a.Keys.Tombstone(a.Token)}
-	args := []string{a.Token, strconv.FormatInt(a.TTLMS, 10), a.About}
+	about := a.About
+	if !a.Since.IsZero() {
+		about = AboutSince(a.Since, about)
+	}
+	args := []string{a.Token, strconv.FormatInt(a.TTLMS, 10), about}
 	if a.Floor == "" && a.CounterLifeMS == 0 && !a.Clock && a.Guard == "" && a.Fair == nil {
 		return scriptAcquire.Call(keys, args...)
 	}

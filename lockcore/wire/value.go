@@ -10,13 +10,16 @@ import (
 
 // Value is what the lock's key holds. In redis-cli it reads
 //
-//	bq1TnEJm0zYw2xkR9sVfQA:34:since=2026-11-30T09:13:00.123Z host=web-1 pid=4242 label=nightly text="batch 7"
+//	bq1TnEJm0zYw2xkR9sVfQA:34:since=2026-11-30T09:13:00Z host=web-1 pid=4242 label=nightly text="batch 7" at=1796029980.123456
 //
-// Token, number and time are set by the script; the time is the server's. The
-// rest is what the holder said of itself when it asked.
+// Token, number and the time at the end are set by the script; that time is the
+// server's. The rest is what the holder said of itself when it asked, since by
+// its own clock.
 type Value struct {
 	Token string // names this one acquisition; any text without a colon
 	Fence string // decimal
+	// Since is when the lock was granted: by the server's clock where the value
+	// tells it, else by the holder's.
 	Since time.Time
 	About
 }
@@ -87,12 +90,17 @@ func bare(s string) bool {
 	return true
 }
 
-// String is the text that the lock's key holds.
+// String is the value as far as its holder writes it, with Since as its own
+// clock's time.
 func (v Value) String() string {
-	return v.Token + ":" + v.Fence + ":since=" + v.Since.UTC().Format(timeFormat) + " " + v.About.String()
+	return v.Token + ":" + v.Fence + ":" + AboutSince(v.Since, v.About.String())
 }
 
-const timeFormat = "2006-01-02T15:04:05.000Z"
+// AboutSince is what a holder tells of itself, about, with its own time before
+// it, to the millisecond at most.
+func AboutSince(t time.Time, about string) string {
+	return "since=" + t.UTC().Format("2006-01-02T15:04:05.999Z") + " " + about
+}
 
 // ParseValue reads a lock's value; ok is false when lockcore did not write it.
 func ParseValue(raw string) (v Value, ok bool) {
@@ -101,18 +109,30 @@ func ParseValue(raw string) (v Value, ok bool) {
 		return Value{}, false
 	}
 	fence, rest, ok := strings.Cut(rest, ":")
-	if !ok || !ValidFence(fence) || !strings.HasPrefix(rest, "since=") {
+	if !ok || !ValidFence(fence) {
 		return Value{}, false
 	}
 	words, ok := parseWords(rest)
 	if !ok {
 		return Value{}, false
 	}
-	since, err := time.Parse(time.RFC3339Nano, words["since"])
-	if err != nil {
+	at, ok := granted(words)
+	if !ok {
 		return Value{}, false
 	}
-	return Value{Token: token, Fence: fence, Since: since.UTC(), About: aboutOf(words)}, true
+	return Value{Token: token, Fence: fence, Since: at, About: aboutOf(words)}, true
+}
+
+// granted is when the lock was, as the words tell.
+func granted(words map[string]string) (time.Time, bool) {
+	if at, found := words["at"]; found {
+		seconds, micros, _ := strings.Cut(at, ".")
+		s, err1 := strconv.ParseInt(seconds, 10, 64)
+		us, err2 := strconv.ParseInt(micros, 10, 64)
+		return time.Unix(s, us*1000).UTC(), err1 == nil && err2 == nil && len(micros) == 6
+	}
+	t, err := time.Parse(time.RFC3339Nano, words["since"])
+	return t.UTC(), err == nil
 }
 
 // ParseWaiter reads an entry of the fair queue's hash: until when, by the

@@ -42,12 +42,17 @@ func TestValueReadsAsInItsDocumentation(t *testing.T) {
 	if v.String() != want {
 		t.Errorf("got %s", v)
 	}
+	// The server's time, where it is told, is the one that counts.
+	got, ok := wire.ParseValue(want + " at=1796029985.000007")
+	if !ok || got.About != v.About || !got.Since.Equal(time.UnixMicro(1796029985000007)) {
+		t.Errorf("with the server's time: %+v, %v", got, ok)
+	}
 }
 
 func TestOtherValuesAreNotOurs(t *testing.T) {
 	for _, raw := range []string{
 		"", "1", "a:b", "a:1:", "a:1:since=yesterday", "a:01:since=2026-11-30T09:13:00.123Z ",
-		":1:since=2026-11-30T09:13:00.123Z", "a:1:host=x", `a:1:since=2026-11-30T09:13:00.123Z text="open`,
+		":1:since=2026-11-30T09:13:00.123Z", "a:1:host=x", "a:1: at=17.5", "a:1: at=x.000000", `a:1:since=2026-11-30T09:13:00.123Z text="open`,
 	} {
 		if v, ok := wire.ParseValue(raw); ok {
 			t.Errorf("%q was read as %+v", raw, v)
