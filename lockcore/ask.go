@@ -16,10 +16,10 @@ var errTooLate = errors.New("granted, but the answer came after its time")
 // ask requests the lock once, under its one token; where an answer is lost it
 // asks again, because the script answers the same token alike. queue: take a
 // place in the fair queue. sent is when the request that was answered left.
-func (h *hold) ask(ctx context.Context, queue bool) (reply wire.AcquireReply, sent instant, err error) {
-	sent = h.l.clock.read()
-	reply, err = h.askOnce(ctx, queue)
-	return h.insist(ctx, queue, reply, sent, err)
+// now is the moment, read just before.
+func (h *hold) ask(ctx context.Context, queue bool, now instant) (reply wire.AcquireReply, sent instant, err error) {
+	reply, err = h.askOnce(ctx, queue, now)
+	return h.insist(ctx, queue, reply, now, err)
 }
 
 // insist asks again where an answer was lost.
@@ -29,7 +29,7 @@ func (h *hold) insist(ctx context.Context, queue bool, reply wire.AcquireReply, 
 			return reply, sent, context.Cause(ctx)
 		}
 		sent = h.l.clock.read()
-		reply, err = h.askOnce(ctx, queue)
+		reply, err = h.askOnce(ctx, queue, sent)
 	}
 	return reply, sent, err
 }
@@ -38,8 +38,9 @@ func (h *hold) insist(ctx context.Context, queue bool, reply wire.AcquireReply, 
 // again is worth while, other than after a timeout.
 var errLostAnswer = errors.New("connection lost")
 
-func (h *hold) askOnce(ctx context.Context, queue bool) (wire.AcquireReply, error) {
+func (h *hold) askOnce(ctx context.Context, queue bool, now instant) (wire.AcquireReply, error) {
 	f := h.flight(ctx, queue)
+	f.at = now
 	return h.answer(ctx, f, h.l.send.fly(f, ctx.Done(), h.patience()))
 }
 
@@ -165,7 +166,7 @@ var errNoTTL = errors.New("the lock in the way has no expiry")
 
 // tryOnce is the whole of TryAcquire.
 func (h *hold) tryOnce(ctx context.Context) (*Lease, error) {
-	reply, sent, err := h.ask(ctx, false)
+	reply, sent, err := h.ask(ctx, false, h.began)
 	lease, err := h.settle(ctx, reply, sent, err)
 	if lease == nil && h.doubt {
 		h.abandon()

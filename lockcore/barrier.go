@@ -41,7 +41,7 @@ func (h *hold) askReplicated(ctx context.Context, call wire.Call) (any, error) {
 
 // giveBack undoes a grant that too few replicas have.
 func (h *hold) giveBack(ctx context.Context) {
-	if _, err := h.unlockOnce(ctx, h.cfg.timeout()); err != nil {
+	if _, err := h.unlockOnce(ctx, h.l.clock.read(), h.cfg.timeout()); err != nil {
 		h.doubt = true
 	}
 }

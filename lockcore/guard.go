@@ -32,7 +32,7 @@ func NewGuard(rdb redis.UniversalClient, resource string, opts ...Option) (*Guar
 	if rdb == nil {
 		return nil, usage("no client")
 	}
-	g := &Guard{cfg: defaults(), send: &sender{rdb: rdb}, resource: resource}
+	g := &Guard{cfg: defaults(), send: &sender{rdb: rdb, clock: newClock()}, resource: resource}
 	if err := g.cfg.apply(opts); err != nil {
 		return nil, err
 	}

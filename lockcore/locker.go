@@ -52,9 +52,9 @@ func New(rdb redis.UniversalClient, opts ...Option) (*Locker, error) {
 		return nil, usage("a Ring moves a lock to another server when one is down: give each shard its own client")
 	}
 	l := &Locker{
-		cfg: defaults(), send: sender{rdb: rdb}, clock: newClock(), random: systemRandom,
-		names: map[string]*names{},
+		cfg: defaults(), clock: newClock(), random: systemRandom, names: map[string]*names{},
 	}
+	l.send = sender{rdb: rdb, clock: l.clock}
 	if err := l.cfg.apply(opts); err != nil {
 		return nil, err
 	}

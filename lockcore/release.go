@@ -31,7 +31,7 @@ func (h *hold) release(ctx context.Context) error {
 		}
 	}
 	began := h.l.clock.read()
-	reply, err := h.unlock(ctx)
+	reply, err := h.unlock(ctx, began)
 	if err != nil {
 		err = opError("release", h.name, err)
 		h.observe(Event{Kind: EventReleaseFailed, Context: ctx, Err: err})
@@ -46,8 +46,6 @@ func (h *hold) release(ctx context.Context) error {
 
 // released notes what the server said.
 func (h *hold) released(ctx context.Context, reply wire.OwnedReply, began instant) error {
-	now := h.l.clock.read()
-	e := Event{Kind: EventReleased, Context: ctx, Held: now.since(h.granted), Took: now.since(began)}
 	var lost *lostError
 	switch reply.Status {
 	case wire.NotYours:
@@ -64,42 +62,46 @@ func (h *hold) released(ctx context.Context, reply wire.OwnedReply, began instan
 	}
 	err := h.lostBy
 	h.mu.Unlock()
-	if lost != nil {
-		e.Kind, e.Holder, e.Err = EventNotOwner, lost.holder, lost
+	if h.cfg.observer != nil {
+		now := h.l.clock.read()
+		e := Event{Kind: EventReleased, Context: ctx, Held: now.since(h.granted), Took: now.since(began)}
+		if lost != nil {
+			e.Kind, e.Holder, e.Err = EventNotOwner, lost.holder, lost
+		}
+		h.observe(e)
 	}
-	h.observe(e)
 	return err
 }
 
 // unlock asks the server to release until it answers, for at most one
 // operation's timeout, whether or not ctx ends. The script answers the second
 // request as the first.
-func (h *hold) unlock(ctx context.Context) (wire.OwnedReply, error) {
-	ends := h.l.clock.read()
-	for try := 0; ; try++ {
-		left := h.cfg.timeout() - h.l.clock.read().since(ends)
-		reply, err := h.unlockOnce(ctx, max(left, time.Millisecond))
+func (h *hold) unlock(ctx context.Context, began instant) (wire.OwnedReply, error) {
+	for try, now := 0, began; ; try++ {
+		left := h.cfg.timeout() - now.since(began)
+		reply, err := h.unlockOnce(ctx, now, max(left, time.Millisecond))
 		if err == nil || !passing(err) || try == 4 {
 			return reply, err
 		}
 		pause := backoff(5*time.Millisecond, try, h.cfg.timeout()/4)
-		if h.l.clock.read().since(ends)+pause >= h.cfg.timeout() {
+		if h.l.clock.read().since(began)+pause >= h.cfg.timeout() {
 			return reply, err
 		}
 		time.Sleep(pause)
+		now = h.l.clock.read()
 	}
 }
 
 // unlockOnce does not heed ctx's end; it carries a trace.
-func (h *hold) unlockOnce(ctx context.Context, timeout time.Duration) (wire.OwnedReply, error) {
+func (h *hold) unlockOnce(ctx context.Context, now instant, timeout time.Duration) (wire.OwnedReply, error) {
 	var raw any
 	var err error
 	if h.cfg.fair {
 		dead := ceilMS(h.cfg.tombstoneLife())
 		call := wire.UnlockFair(h.keys, h.token, dead, wire.Fair{WindowMS: window.Milliseconds(), Channel: h.channel})
-		raw, err = h.l.send.script(ctx, nil, timeout, scriptOf(call), argsOf(call))
+		raw, err = h.l.send.scriptAt(ctx, now, nil, timeout, scriptOf(call), argsOf(call))
 	} else {
-		raw, err = h.l.send.script(ctx, nil, timeout, unlockScript, h.plainUnlock())
+		raw, err = h.l.send.scriptAt(ctx, now, nil, timeout, unlockScript, h.plainUnlock())
 	}
 	if err != nil {
 		return wire.OwnedReply{}, err
@@ -129,7 +131,7 @@ func (h *hold) abandon() {
 		ctx := context.Background()
 		began := h.l.clock.read()
 		for try := 0; ; try++ {
-			_, err := h.unlockOnce(ctx, h.cfg.timeout())
+			_, err := h.unlockOnce(ctx, h.l.clock.read(), h.cfg.timeout())
 			if err == nil || !passing(err) || h.l.clock.read().since(began) > h.cfg.ttl {
 				h.observe(Event{Kind: EventAbandoned, Attempts: try + 1, Err: err})
 				return

@@ -33,12 +33,14 @@ func (e *notSent) Unwrap() error { return e.error }
 // nor, by default, a deadline while it reads.
 type sender struct {
 	rdb     redis.UniversalClient
+	clock   clock
 	workers workers
 }
 
 // flight is one command under way, and the context of it.
 type flight struct {
 	caller   context.Context // for its values
+	at       instant         // when it starts; zero: the clock is read then
 	deadline time.Time
 	quit     <-chan struct{} // closed: nobody waits for the answer any more
 
@@ -109,7 +111,13 @@ func (s *sender) scriptFlight(ctx context.Context, sc *script, args []any) *flig
 // over, or when stop is closed: ctx.Done(), or nil. In the last two cases the
 // command may have run, or may run later.
 func (s *sender) script(ctx context.Context, stop <-chan struct{}, timeout time.Duration, sc *script, args []any) (any, error) {
+	return s.scriptAt(ctx, instant{}, stop, timeout, sc, args)
+}
+
+// scriptAt is script for a caller that has just read the clock.
+func (s *sender) scriptAt(ctx context.Context, at instant, stop <-chan struct{}, timeout time.Duration, sc *script, args []any) (any, error) {
 	f := s.scriptFlight(ctx, sc, args)
+	f.at = at
 	if err := s.fly(f, stop, timeout); err != nil {
 		return nil, err
 	}
@@ -139,8 +147,11 @@ func (s *sender) fly(f *flight, stop <-chan struct{}, timeout time.Duration) err
 		return &notSent{context.Cause(f.caller)}
 	default:
 	}
+	if f.at == (instant{}) {
+		f.at = s.clock.read()
+	}
 	w := s.workers.get()
-	w.start(f, timeout)
+	w.start(f, timeout, s.clock.time(f.at, timeout))
 	return s.land(w, f, stop)
 }
 

@@ -21,7 +21,7 @@ type shot struct {
 func (x *shot) fire() {
 	if x.fired.CompareAndSwap(false, true) {
 		x.sent = x.clock.read()
-		x.worker.start(x.flight, x.timeout)
+		x.worker.start(x.flight, x.timeout, x.clock.time(x.sent, x.timeout))
 	}
 }
 

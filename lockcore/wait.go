@@ -100,7 +100,7 @@ const (
 // try asks once. Without a lease and without an error, the lock is to be asked
 // for again after pause, unless something is heard before.
 func (w *waiting) try(ctx context.Context, queue bool) (lease *Lease, pause time.Duration, err error) {
-	reply, sent, err := w.ask(ctx, queue)
+	reply, sent, err := w.ask(ctx, queue, w.l.clock.read())
 	return w.judge(ctx, reply, sent, err)
 }
 

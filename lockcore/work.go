@@ -74,8 +74,8 @@ func (p *workers) sweep() {
 }
 
 // start has the worker run a flight. Its timer fires after timeout.
-func (w *worker) start(f *flight, timeout time.Duration) {
-	f.quit, f.deadline = w.quit, time.Now().Add(timeout)
+func (w *worker) start(f *flight, timeout time.Duration, deadline time.Time) {
+	f.quit, f.deadline = w.quit, deadline
 	w.timer.Reset(timeout)
 	w.flights <- f
 }
