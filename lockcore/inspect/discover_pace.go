@@ -66,9 +66,6 @@ func (p *pacer) learn(took time.Duration) {
 		p.count += p.count/4 + 1
 	}
 	p.count = max(min(leastCount, p.most()), min(p.count, p.most()))
-	if p.full {
-		p.count = min(p.count, 2*fullCount)
-	}
 }
 
 // rest waits between two pages: busy is what the last one took, reading

@@ -97,6 +97,7 @@ func TestDiff(t *testing.T) {
 		{"told: renewed twice", aLock(0, "A", 10000), aLock(4, "A", 9900), told("expire expire"), 4, "renewed(A) renewed(A)"},
 		{"told: released", aLock(0, "A", 10000), nil, told("del"), 1, "released(A)"},
 		{"told: hash released", aLock(0, "A", 10000), nil, told("hdel del"), 1, "released(A)"},
+		{"told: one field for another", aLock(0, "A", 10000), aLock(1, "B", 9000), told("hset hdel expire"), 1, "handed-over(A>B)"},
 		{"told: expired", aLock(0, "A", 10000), nil, told("expired"), 11, "expired(A)"},
 		{"told: evicted", aLock(0, "A", 10000), nil, told("evicted"), 1, "evicted(A)"},
 		{"told: renamed", aLock(0, "A", 10000), nil, told("rename_from"), 1, "gone(A)"},

@@ -28,8 +28,8 @@ import (
 // pointers to facts that do not change either, and a row that is the same
 // pointer as before has not changed. What a row says is as old as v.Known(row)
 // says: where a node does not answer, nothing about its locks is known since.
-// A release that the console itself carried out is told to the Follower by
-// Ended, so that its event says who it was.
+// What the console itself has done to a lock is told to the Follower by Acted, so
+// that its event says who it was.
 //
 // A Follower uses connections of its own and leaves nothing behind after Stop.
 type Follower struct {
@@ -156,10 +156,10 @@ func (f *Follower) Resume() { f.tell((*tracker).resume) }
 // Rescan walks over all keys again, to find locks of which nothing told.
 func (f *Follower) Rescan() { f.tell((*tracker).rescanNow) }
 
-// Ended tells that a plan of ours was carried out on a lock, so that the event
+// Acted tells that a plan of ours was carried out on a lock, so that the event
 // which follows says that an operator did it.
-func (f *Follower) Ended(l *Lock, out Outcome) {
-	if out.Word != Released && out.Word != Partial {
+func (f *Follower) Acted(l *Lock, out Outcome) {
+	if !out.Word.Done() && out.Word != Partial {
 		return
 	}
 	key := string(l.Key)

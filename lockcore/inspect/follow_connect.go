@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"fencepost/lockcore/inspect/family"
 	"fencepost/lockcore/wire"
 )
 
@@ -67,11 +68,16 @@ func (t *tracker) connected(f survey, level notifyLevel) {
 
 // gap says that changes may have been missed, and looks at everything again.
 func (t *tracker) gap(now time.Time, why string) {
-	t.f.mu.Lock()
-	t.f.record(Event{
-		At: now, Kind: FeedGap, DB: t.node.DB, Node: t.node.Addr, Source: t.status.Source, Inferred: true, Note: why,
-	})
-	t.f.mu.Unlock()
+	t.sayGap(now, why)
 	t.rereadAll(now, why)
 	t.scan.wanted = true
+}
+
+func (t *tracker) sayGap(now time.Time, why string) {
+	t.f.mu.Lock()
+	defer t.f.mu.Unlock()
+	t.f.record(Event{
+		At: now, Kind: FeedGap, DB: t.node.DB, Node: t.node.Addr, Source: t.status.Source, Inferred: true,
+		TTL: family.Gone, PrevTTL: family.Gone, Note: why,
+	})
 }

@@ -174,16 +174,22 @@ func (t *tracker) publish(change func(s *NodeStatus)) {
 	}
 }
 
-// heard notes a sign of life.
+// heard notes a sign of life. Where nothing is told, nobody has looked while the
+// server was silent, and that is said; a feed that lived through it missed nothing.
 func (t *tracker) heard(at time.Time) {
+	silent := time.Duration(0)
 	t.publish(func(s *NodeStatus) {
+		if s.Reach == Late {
+			s.Reach = Live
+			silent = at.Sub(s.Heard)
+		}
 		if at.After(s.Heard) {
 			s.Heard = at
 		}
-		if s.Reach == Late {
-			s.Reach = Live
-		}
 	})
+	if t.status.Source == ByPolling && silent > 2*t.pollEvery() {
+		t.sayGap(time.Now(), "no answer for "+moment(silent)+": nobody could look meanwhile")
+	}
 }
 
 // asked notes that a question was sent; answered, that none is open any more.

@@ -14,14 +14,6 @@ func (t *tracker) open(news told) {
 	if !news.heard.IsZero() {
 		t.heard(news.heard)
 	}
-	for _, mark := range news.pongs {
-		if mark == feedMark {
-			t.feeds.pinged = time.Time{}
-			t.answered(news.heard)
-		} else {
-			t.barrier(mark)
-		}
-	}
 	if !news.flushed.IsZero() {
 		t.flushed(news.flushed)
 	}
@@ -33,12 +25,21 @@ func (t *tracker) open(news told) {
 		t.rereadAll(now, "more changes were told than could be kept")
 		t.scan.wanted = true
 	}
+	for _, mark := range news.pongs { // last: an answer comes after all that was told before it
+		if mark == feedMark {
+			t.feeds.pinged = time.Time{}
+			t.answered(news.heard)
+		} else {
+			t.barrier(mark)
+		}
+	}
 	if t.feeds.cur != nil && slices.Contains(news.failed, t.feeds.cur) {
 		t.feedLost(now, news.why)
 	}
 }
 
-// receipts notes the releases of ours that left one. It comes in one step with
+// receipts notes what was done by this program, here or elsewhere: it leaves a
+// receipt, or a note that an operator holds the lock. That comes in one step with
 // the change of the lock's own key; the end of a receipt, a minute later, comes
 // alone.
 func (t *tracker) receipts(keys map[string]*tidings) {
@@ -46,7 +47,7 @@ func (t *tracker) receipts(keys map[string]*tidings) {
 		if !isReceipt(key) {
 			continue
 		}
-		lock, _, _ := strings.Cut(key, receiptMark)
+		lock, _, _ := strings.Cut(strings.TrimSuffix(key, holdMark), receiptMark)
 		if bare := strings.TrimSuffix(strings.TrimPrefix(lock, "{"), "}"); t.rows[lock] == nil && t.rows[bare] != nil {
 			lock = bare
 		}

@@ -32,6 +32,7 @@ type mark struct {
 	flushed bool
 	gap     string // why changes may have been missed
 	zero    bool   // its time is over
+	found   bool   // a scan came upon it
 	tries   int    // looks that changes came in between of
 }
 
@@ -320,7 +321,8 @@ func (t *tracker) merge(key string, old *mark) {
 	if len(m.names) > namesKept {
 		m.names, m.more = m.names[:namesKept], true
 	}
-	m.tracked, m.flushed, m.zero = m.tracked || old.tracked, m.flushed || old.flushed, m.zero || old.zero
+	m.tracked, m.flushed = m.tracked || old.tracked, m.flushed || old.flushed
+	m.zero, m.found = m.zero || old.zero, m.found || old.found
 	if m.gap == "" {
 		m.gap = old.gap
 	}

@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"context"
-	"sync"
 	"time"
 )
 
@@ -172,35 +171,47 @@ func (t *tracker) scanned(p Progress, first bool) {
 	}
 	t.f.mu.Lock()
 	defer t.f.mu.Unlock()
-	w := &witness{at: now, source: t.status.Source, rescan: true}
-	if since := now.Sub(t.scan.before); !t.scan.before.IsZero() && since < fresh {
-		w.within = since
-	}
 	for i := range p.Found {
-		l := &p.Found[i]
-		if r := t.rowOf(l); r != nil {
-			if l.SampledAt.After(r.w.SampledAt) {
-				t.mark(string(l.Key), now)
-			}
-			continue
-		}
-		if t.goneSince(l) {
-			t.mark(string(l.Key), now)
-			continue
-		}
-		var events []Event
-		if !first {
-			events = diff(nil, l, w)
-		}
-		t.enter(l, events, w)
-		if first && t.f.opt.Snapshot {
-			t.f.found = append(t.f.found, t.snapshot(l, now))
-		}
-		if !t.toldOf(l) {
-			t.mark(string(l.Key), now) // it may have changed since, before anybody would have told
-		}
+		t.found(&p.Found[i], first, now)
 	}
 	t.f.bump()
+}
+
+// found takes in one lock that a scan came upon. Where changes are told, one that
+// is new is looked at once more first: what was told of it is on its way.
+func (t *tracker) found(l *Lock, first bool, now time.Time) {
+	key := string(l.Key)
+	switch r := t.rowOf(l); {
+	case r != nil:
+		if l.SampledAt.After(r.w.SampledAt) {
+			t.mark(key, now)
+		}
+		return
+	case t.goneSince(l), !first && t.status.Source != ByPolling:
+		t.mark(key, now).found = true
+		return
+	}
+	w := &witness{at: now, source: t.status.Source, rescan: true, within: t.sinceScan(now)}
+	var events []Event
+	if !first {
+		events = diff(nil, l, w)
+	}
+	t.enter(l, events, w)
+	if first && t.f.opt.Snapshot {
+		t.f.found = append(t.f.found, t.snapshot(l, now))
+	}
+	if !t.toldOf(l) {
+		t.mark(key, now) // it may have changed since, before anybody would have told
+	}
+}
+
+// sinceScan is how long ago the pass before this one began, which did not see
+// what this one does; 0 where there was none lately.
+func (t *tracker) sinceScan(now time.Time) time.Duration {
+	if since := now.Sub(t.scan.before); !t.scan.before.IsZero() && since < fresh {
+		return since
+	}
+	return 0
 }
 
 // goneSince reports whether a key was found empty after a scan had seen a lock
@@ -298,45 +309,5 @@ func (t *tracker) sized(n int64) {
 	t.scan.size = n
 	if t.status.Source == ByNotification && n < int64(len(t.rows)) {
 		t.rereadAll(time.Now(), "")
-	}
-}
-
-// ordinaryKeys remembers keys that were looked at and are no locks, so that they
-// are not read again and again. It is bounded, and forgets after a while: an
-// ordinary key may become a lock.
-type ordinaryKeys struct {
-	mu    sync.Mutex
-	keys  keySet
-	since time.Time
-}
-
-// ordinaryFor is how long a key is taken for ordinary at most.
-const ordinaryFor = 10 * time.Minute
-
-func (o *ordinaryKeys) add(key string) {
-	o.mu.Lock()
-	o.keys.add(key)
-	o.mu.Unlock()
-}
-
-func (o *ordinaryKeys) has(key string) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.keys.has(key)
-}
-
-func (o *ordinaryKeys) forget() {
-	o.mu.Lock()
-	o.keys, o.since = keySet{}, time.Now()
-	o.mu.Unlock()
-}
-
-// tidy forgets what is old.
-func (o *ordinaryKeys) tidy(now time.Time) {
-	o.mu.Lock()
-	old := now.Sub(o.since) > ordinaryFor
-	o.mu.Unlock()
-	if old {
-		o.forget()
 	}
 }

@@ -94,8 +94,11 @@ func (t *tracker) witness(job *readJob, key string, m *mark, complete bool) *wit
 		return w
 	}
 	w.touched, w.flushed, w.gap = m.tracked, m.flushed, m.gap
-	if m.tracked {
+	switch {
+	case m.tracked:
 		w.at = m.first
+	case m.found:
+		w.rescan, w.within = true, t.sinceScan(job.done)
 	}
 	if len(m.names) > 0 {
 		w.told, w.source = m.names, ByNotification
@@ -136,6 +139,7 @@ func (t *tracker) watched(r *row, cur *Lock, events []Event, w *witness) *Watche
 		}
 		return next
 	}
+	next.Missed = next.Missed || w.gap != ""
 	renewals := 0
 	for _, e := range events {
 		if e.Kind == WasRenewed {
@@ -149,7 +153,6 @@ func (t *tracker) watched(r *row, cur *Lock, events []Event, w *witness) *Watche
 	t.beat(r, &old.Lock, cur, renewals, w)
 	beat := r.learn.beat
 	next.Beat = &beat
-	next.Missed = next.Missed || w.gap != ""
 	return next
 }
 
