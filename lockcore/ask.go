@@ -155,12 +155,20 @@ func (h *hold) settle(ctx context.Context, reply wire.AcquireReply, sent instant
 	case wire.Forbidden: // cannot be: a hold that was given up asks no more
 		return nil, &OpError{Op: "acquire", Name: h.name, Err: errors.New("the token was given up")}
 	}
-	if reply.WaitMS < 0 && reply.Holder != "" {
+	if noTTL(reply) {
 		h.observe(Event{Kind: EventNoTTL, Context: ctx, Holder: parseHolder(reply.Holder)})
 		return nil, &OpError{Op: "acquire", Name: h.name, Err: &corruptError{errNoTTL}}
 	}
-	return nil, &HeldError{Name: h.name, Holder: parseHolder(reply.Holder), TTL: time.Duration(reply.WaitMS) * time.Millisecond}
+	return nil, h.heldBy(reply)
 }
+
+// heldBy is the error that says who has the lock.
+func (h *hold) heldBy(reply wire.AcquireReply) *HeldError {
+	return &HeldError{Name: h.name, Holder: parseHolder(reply.Holder), TTL: time.Duration(reply.WaitMS) * time.Millisecond}
+}
+
+// noTTL reports whether the lock in the way has none.
+func noTTL(reply wire.AcquireReply) bool { return reply.WaitMS < 0 && reply.Holder != "" }
 
 var errNoTTL = errors.New("the lock in the way has no expiry")
 

@@ -53,6 +53,7 @@ func (x *shot) land(s *sender, box *mailbox, until time.Time, heard func(news) t
 			box.disarm()
 			x.fire() // unless it was fired at this very moment
 		case <-x.worker.timer.C:
+			box.disarm() // waits for whoever is just firing it
 			x.worker.leave()
 			return errTimeout
 		case <-stop:

@@ -28,11 +28,11 @@ func (h *hold) waitFor(ctx context.Context) (*Lease, error) {
 // waiting is one Acquire that waits.
 type waiting struct {
 	*hold
-	queued bool       // it may have a place in the server's queue
-	place  int64      // how many are before it there
-	kept   bool       // the lock was free, and kept for another that was called
-	last   *HeldError // who had the lock when it was last asked for
-	trying instant    // since when the server gives no answer; zero: it did
+	queued bool               // it may have a place in the server's queue
+	place  int64              // how many are before it there
+	kept   bool               // the lock was free, and kept for another that was called
+	last   *wire.AcquireReply // who had the lock when it was last asked for
+	trying instant            // since when the server gives no answer; zero: it did
 }
 
 // inLine waits behind the other waiters of this process, then for a release.
@@ -114,19 +114,15 @@ func (w *waiting) judge(ctx context.Context, reply wire.AcquireReply, sent insta
 		return nil, 50 * time.Millisecond, w.unanswered(err)
 	}
 	w.trying, w.place = instant{}, reply.Place
-	lease, err := w.settle(ctx, reply, sent, nil)
-	var held *HeldError
-	switch {
-	case lease != nil:
-		return lease, w.cfg.ttl, nil
-	case errors.As(err, &held):
+	if reply.Status == wire.Occupied && !noTTL(reply) {
 		if w.last == nil {
-			w.observe(Event{Kind: EventWaiting, Holder: held.Holder})
+			w.observe(Event{Kind: EventWaiting, Holder: parseHolder(reply.Holder)})
 		}
-		w.last, w.kept = held, held.Holder.none()
-		return nil, held.TTL + jitter(), nil
+		w.last, w.kept = &reply, reply.Holder == ""
+		return nil, time.Duration(reply.WaitMS)*time.Millisecond + jitter(), nil
 	}
-	return nil, 0, err
+	lease, err := w.settle(ctx, reply, sent, nil)
+	return lease, w.cfg.ttl, err
 }
 
 // jitter keeps the waiters of many processes from asking at one moment when a
@@ -151,7 +147,9 @@ func (w *waiting) ended(ctx context.Context) error {
 	if w.last == nil { // the server never answered
 		return &HeldError{Name: w.name, Cause: context.Cause(ctx), unasked: true}
 	}
-	return &HeldError{Name: w.name, Holder: w.last.Holder, TTL: w.last.TTL, Cause: context.Cause(ctx)}
+	e := w.heldBy(*w.last)
+	e.Cause = context.Cause(ctx)
+	return e
 }
 
 // tellAcquired tells the observer how an acquisition ended.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 )
@@ -79,7 +80,11 @@ type handOff struct {
 	subject   subject
 	processes []*process // the first one is the holder, the others wait
 	micros    []float64
+	stalls    int // waits that did not end though the lock was free
 }
+
+// stall is how long a wait may take before it counts as one that does not end.
+const stall = 5 * time.Second
 
 // handOffs measures from the moment at which a holder begins to release to the
 // moment at which the next one has the lock. The libraries take turns, so that
@@ -108,6 +113,9 @@ func (m *measurement) handOffs() error {
 			}
 		}
 		for i, h := range runs {
+			if h.stalls > 0 {
+				m.printf("%s: %d of %d waiters were not woken within %v\n", h.subject.name, h.stalls, h.stalls+len(h.micros), stall)
+			}
 			figures[i] = append(figures[i], percentile(h.micros, 50), percentile(h.micros, 99))
 			for _, p := range h.processes {
 				p.close()
@@ -159,10 +167,16 @@ func (h *handOff) round(warm bool) (err error) {
 	var all sync.WaitGroup
 	for _, p := range h.processes[1:] {
 		all.Go(func() {
+			ctx, cancel := context.WithTimeout(ctx, stall)
+			defer cancel()
 			unlock, err := p.lock(ctx, key)
 			now := time.Now()
 			mu.Lock()
 			defer mu.Unlock()
+			if errors.Is(err, context.DeadlineExceeded) {
+				h.stalls++
+				return
+			}
 			if err != nil {
 				failed = err
 				return
