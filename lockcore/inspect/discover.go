@@ -30,11 +30,12 @@ type Walk struct {
 	each     func(Progress) bool
 	surveyed *survey // where the node was asked already
 	unhinted bool    // without looking for hints
+	catch    func()  // takes panics of batches
 }
 
 // NewWalk prepares a pass; nothing is sent before Run.
 func (in *Inspector) NewWalk(q Query) *Walk {
-	w := &Walk{in: in, q: q, seen: map[string]family.Confidence{}}
+	w := &Walk{in: in, q: q, seen: map[string]family.Confidence{}, catch: func() {}}
 	w.cov = Coverage{Match: q.Match, Nodes: len(in.nodes), Depth: q.Depth}
 	if len(q.Match) == 0 {
 		w.cov.Match = []string{"*"}

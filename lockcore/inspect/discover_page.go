@@ -32,8 +32,9 @@ func (n *nodeWalk) look(ctx context.Context, keys []any) ([]Lock, error) {
 	for i, chunk := range chunks {
 		lanes <- struct{}{}
 		all.Go(func() {
+			defer func() { <-lanes }()
+			defer n.w.catch()
 			worth[i], errs[i] = n.chunk(ctx, chunk)
-			<-lanes
 		})
 	}
 	all.Wait()

@@ -209,6 +209,7 @@ func (f *feed) confirm(ctx context.Context, n int) error {
 // pinging it, and close ends the reading.
 func (f *feed) receive(ctx context.Context) {
 	defer close(f.ended)
+	defer f.box.catch()
 	for {
 		msg, err := f.ps.Receive(ctx)
 		switch {

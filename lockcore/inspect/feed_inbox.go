@@ -10,6 +10,7 @@ import (
 // a thousand times meanwhile is one entry, so that no reader is too slow.
 type inbox struct {
 	signal chan struct{} // holds a token when there is something
+	catch  func()        // takes panics of whoever fills it
 
 	mu      sync.Mutex
 	current *feed // whose notifications count; two feeds overlap while one takes over
@@ -44,7 +45,9 @@ const (
 	namesKept = 64
 )
 
-func newInbox(db string) *inbox { return &inbox{signal: make(chan struct{}, 1), db: db} }
+func newInbox(db string) *inbox {
+	return &inbox{signal: make(chan struct{}, 1), catch: func() {}, db: db}
+}
 
 // note changes what is kept and wakes the reader.
 func (b *inbox) note(change func(now time.Time)) {

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"context"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -61,6 +62,9 @@ type FollowOptions struct {
 	Snapshot bool
 	// Paused starts without scanning; Resume begins it.
 	Paused bool
+	// Crash takes a panic in one of the Follower's goroutines, with its stack; the
+	// Follower ends then. nil: the panic ends the program.
+	Crash func(value any, stack []byte)
 }
 
 // another makes one more client of the node, with options changed.
@@ -153,8 +157,13 @@ func (f *Follower) Pause() { f.tell((*tracker).pause) }
 // Resume lets the scan go on from where it was.
 func (f *Follower) Resume() { f.tell((*tracker).resume) }
 
-// Rescan walks over all keys again, to find locks of which nothing told.
+// Rescan looks at all known locks and walks over all keys again, to find locks of
+// which nothing told. A node that is lost is tried at once.
 func (f *Follower) Rescan() { f.tell((*tracker).rescanNow) }
+
+// Deepen walks over all keys once and looks at the shape of each, whatever its
+// name. The passes after it are as they were before.
+func (f *Follower) Deepen() { f.tell((*tracker).deepen) }
 
 // Acted tells that a plan of ours was carried out on a lock, so that the event
 // which follows says that an operator did it.
@@ -168,6 +177,20 @@ func (f *Follower) Acted(l *Lock, out Outcome) {
 			t.force(key)
 		}
 	})
+}
+
+// catch is deferred in every goroutine. A panic ends the Follower, whoever takes
+// it: the other goroutines would wait for this one for ever.
+func (f *Follower) catch() {
+	v := recover()
+	if v == nil {
+		return
+	}
+	f.stop()
+	if f.opt.Crash == nil {
+		panic(v)
+	}
+	f.opt.Crash(v, debug.Stack())
 }
 
 // tell has every tracker do something, on its own goroutine.

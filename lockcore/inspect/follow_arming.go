@@ -53,6 +53,7 @@ func (t *tracker) arm(now time.Time) {
 	}
 	t.feeds.arming, t.feeds.lacking = true, false
 	t.side.Go(func() {
+		defer t.f.catch()
 		f, err := openFeed(t.ctx, t.node, plan, t.box)
 		var single *redis.Client
 		hold := &leash{}

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"fencepost/lockcore/inspect/family"
-	"fencepost/lockcore/wire"
 )
 
 // connect asks a node that does not answer whether it does now.
@@ -36,7 +35,7 @@ func (t *tracker) notYet(err error) {
 	}
 	t.retry = min(lastRetry, max(firstRetry, 2*t.retry))
 	t.publish(func(s *NodeStatus) {
-		s.Reach, s.Err, s.RetryAt = Lost, wire.Clean(err.Error()), time.Now().Add(t.retry)
+		s.Reach, s.Err, s.RetryAt = Lost, reasonOf(err), time.Now().Add(t.retry)
 	})
 }
 

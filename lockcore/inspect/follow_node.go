@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-
-	"fencepost/lockcore/wire"
 )
 
 // How a tracker spends its time.
@@ -81,7 +79,8 @@ func newTracker(ctx context.Context, f *Follower, in *Inspector, n Node) *tracke
 		status: NodeStatus{Addr: n.Addr, DB: n.DB, Reach: Connecting, Source: ByPolling, Following: "by polling"},
 	}
 	t.scan.sieve, t.scan.guess = t.in.NewWalk(f.q), newTypeGuess()
-	t.scan.sieve.ordinary = t.scan.ordinary.add
+	t.scan.sieve.ordinary, t.scan.sieve.catch = t.scan.ordinary.add, f.catch
+	t.scan.depth, t.box.catch = f.q.Depth, f.catch
 	t.status.Coverage = t.scan.sieve.Coverage()
 	return t
 }
@@ -89,6 +88,7 @@ func newTracker(ctx context.Context, f *Follower, in *Inspector, n Node) *tracke
 // run is the loop.
 func (t *tracker) run() {
 	defer t.end()
+	defer t.f.catch()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -117,6 +117,7 @@ func (t *tracker) end() {
 // beside runs a question to the server beside the loop, and its report on it.
 func (t *tracker) beside(ask func(ctx context.Context) func()) {
 	t.side.Go(func() {
+		defer t.f.catch()
 		ctx, cancel := context.WithTimeout(t.ctx, stepTimeout)
 		defer cancel()
 		report := ask(ctx)
@@ -263,7 +264,7 @@ func (t *tracker) lose(now time.Time, err error) {
 	t.feeds.closeAll()
 	t.feeds.pinged = time.Time{}
 	t.publish(func(s *NodeStatus) {
-		s.Reach, s.Err, s.RetryAt = Lost, wire.Clean(err.Error()), now.Add(firstRetry)
+		s.Reach, s.Err, s.RetryAt = Lost, reasonOf(err), now.Add(firstRetry)
 	})
 }
 

@@ -13,6 +13,9 @@ type scanning struct {
 	cancel   context.CancelFunc // of the pass that runs; nil: none does
 	runID    string             // of the server when the pass began
 	first    bool               // the first pass is through
+	depth    Depth              // of the passes that nobody asks for
+	deep     bool               // a deep pass is asked for
+	asked    bool               // the pass that runs was
 	wanted   bool               // another pass is wanted soon
 	began    time.Time
 	before   time.Time // when the pass before began, which was complete; zero: there was none
@@ -51,8 +54,19 @@ func (t *tracker) pause() {
 func (t *tracker) resume() { t.setPaused(false) }
 
 func (t *tracker) rescanNow() {
+	now := time.Now()
 	t.scan.ordinary.forget()
 	t.scan.wanted, t.scan.ended = true, time.Time{}
+	t.rereadAll(now, "")
+	if t.status.Reach == Lost {
+		t.publish(func(s *NodeStatus) { s.RetryAt = now })
+	}
+}
+
+func (t *tracker) deepen() {
+	t.rescanNow()
+	t.scan.deep = true
+	t.scan.stop()
 }
 
 func (t *tracker) setPaused(paused bool) {
@@ -70,7 +84,7 @@ func (t *tracker) explore(now time.Time, wake *earliest) {
 		return
 	}
 	switch {
-	case s.walk != nil && !s.walk.Done() && s.runID == t.facts.runID: // go on
+	case s.walk != nil && !s.walk.Done() && s.runID == t.facts.runID && !s.deep: // go on
 	case !s.first || s.walk == nil:
 		t.newWalk()
 	case s.wanted || s.size != s.sizeWas || now.Sub(s.ended) >= t.rescanEvery():
@@ -104,14 +118,16 @@ func (t *tracker) rescanEvery() time.Duration {
 func (t *tracker) newWalk() {
 	s := &t.scan
 	q := t.f.q
-	if s.first {
-		q.Depth = t.status.Coverage.Depth
-		if q.Rate == 0 {
-			q.Rate = -1
-		}
+	q.Depth = s.depth
+	if s.first && q.Rate == 0 {
+		q.Rate = -1
+	}
+	s.asked, s.deep = s.deep, false
+	if s.asked {
+		q.Depth, q.Rate = Deep, t.f.q.Rate
 	}
 	w := t.in.NewWalk(q)
-	w.known, w.ordinary = t.isKnown, s.ordinary.add
+	w.known, w.ordinary, w.catch = t.isKnown, s.ordinary.add, t.f.catch
 	f := t.survey
 	if s.first {
 		f.keys = s.size
@@ -145,9 +161,10 @@ func (t *tracker) walkOn(now time.Time) {
 	s := &t.scan
 	ctx, cancel := context.WithCancel(t.ctx)
 	s.cancel, s.began = cancel, now
-	walk, first := s.walk, !s.first
+	walk, first := s.walk, !s.first || s.asked
 	t.publish(func(st *NodeStatus) { st.Scanning = first })
 	t.side.Go(func() {
+		defer t.f.catch()
 		err := walk.Run(ctx, func(p Progress) bool {
 			if ctx.Err() != nil {
 				return false
@@ -159,7 +176,8 @@ func (t *tracker) walkOn(now time.Time) {
 	})
 }
 
-// scanned takes in one page.
+// scanned takes in one page. What the first pass comes upon, or one that looks
+// closer than those before, was there all the while.
 func (t *tracker) scanned(p Progress, first bool) {
 	now := time.Now()
 	t.answered(now)
@@ -256,12 +274,15 @@ func (t *tracker) walked(err error) {
 	cov := s.walk.Coverage()
 	if err != nil || !s.walk.Done() {
 		s.retryAt = now.Add(pulse)
-		if len(cov.Errors) > 0 && !s.first {
+		if len(cov.Errors) > 0 && (!s.first || s.asked) {
 			t.publish(func(st *NodeStatus) { st.Coverage = cov })
 		}
 		return
 	}
-	first := !s.first
+	first := !s.first || s.asked
+	if !s.asked {
+		s.depth = cov.Depth
+	}
 	s.first, s.ended, s.before = true, now, s.began
 	s.took = min(now.Sub(s.began), 50*time.Millisecond+time.Duration(s.size)*keyCost) // a server that hung meanwhile is no reason to wait
 	t.publish(func(st *NodeStatus) {
@@ -269,6 +290,9 @@ func (t *tracker) walked(err error) {
 			cov.PossibleHidden = st.Coverage.PossibleHidden
 		}
 		st.Coverage, st.Scanning = cov, false
+		if s.asked {
+			st.DeepAt = now
+		}
 	})
 }
 

@@ -65,8 +65,11 @@ type NodeStatus struct {
 	// itself, and judges deadlines by its own clock. MasterDown: and it has heard
 	// nothing from its master of late.
 	Replica, MasterDown bool
-	Scanning            bool // the first pass is under way or paused
-	Coverage            Coverage
+	// Scanning: a pass that somebody waits for is under way or paused, the first or
+	// a deep one that was asked for.
+	Scanning bool
+	Coverage Coverage
+	DeepAt   time.Time // when a deep pass ended that was asked for; zero: none was
 }
 
 // View is all that a Follower knows at one moment. It does not change.
@@ -77,6 +80,7 @@ type View struct {
 	Coverage Coverage // of all nodes together
 	Scanning bool
 	Paused   bool
+	DeepAt   time.Time // when the last deep pass that was asked for ended on every node
 }
 
 // View returns the present view; the same one where nothing has changed.
@@ -100,8 +104,11 @@ func (f *Follower) View() *View {
 		v.Scanning = v.Scanning || t.status.Scanning
 		v.Paused = v.Paused || t.paused
 		if i == 0 {
-			v.Coverage = t.status.Coverage.clone()
+			v.Coverage, v.DeepAt = t.status.Coverage.clone(), t.status.DeepAt
 		} else {
+			if t.status.DeepAt.Before(v.DeepAt) {
+				v.DeepAt = t.status.DeepAt
+			}
 			v.Coverage.add(t.status.Coverage)
 		}
 	}

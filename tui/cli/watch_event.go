@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"fencepost/lockcore/inspect"
-	"fencepost/lockcore/inspect/family"
 	"fencepost/lockcore/wire"
 )
 
@@ -82,12 +81,12 @@ func (w *watcher) one(e *inspect.Event) error {
 
 // line is an event for people.
 func (w *watcher) line(e *inspect.Event) string {
-	parts := []string{e.At.Format("15:04:05.000"), fmt.Sprintf("%-16s", eventWord(e.Kind))}
-	if key := w.where(e); key != "" {
-		parts = append(parts, key)
+	parts := []string{e.At.Format("15:04:05.000"), fmt.Sprintf("%-16s", e.Kind.Words())}
+	for _, part := range []string{w.where(e), e.HolderWords(), e.TTLWords()} {
+		if part != "" {
+			parts = append(parts, part)
+		}
 	}
-	parts = append(parts, persons(e)...)
-	parts = append(parts, times(e)...)
 	if e.Fence != "" && e.Kind != inspect.WasRenewed {
 		parts = append(parts, "fence "+wire.Clean(e.Fence))
 	}
@@ -111,56 +110,4 @@ func (w *watcher) where(e *inspect.Event) string {
 		return key
 	}
 	return strings.TrimSpace(fmt.Sprintf("%s/%d %s", wire.Clean(e.Node), e.DB, key))
-}
-
-func eventWord(k inspect.EventKind) string {
-	if k == inspect.WasThere {
-		return "there"
-	}
-	return strings.ReplaceAll(string(k), "-", " ")
-}
-
-// persons names who holds, and who held.
-func persons(e *inspect.Event) []string {
-	name := func(w inspect.Who) string {
-		switch {
-		case !w.Known:
-			return "somebody"
-		case w.ID == "":
-			return "(no name)"
-		}
-		return w.ID.String()
-	}
-	switch {
-	case e.Key == "":
-		return nil
-	case e.Previous.Known && e.Holder.Known:
-		return []string{name(e.Previous) + " -> " + name(e.Holder)}
-	case e.Previous.Known:
-		return []string{"of " + name(e.Previous)}
-	case e.Holder.Known:
-		return []string{"by " + name(e.Holder)}
-	case e.Kind == inspect.WasThere || e.Kind == inspect.FeedGap:
-		return nil
-	}
-	return []string{"by " + name(e.Holder)}
-}
-
-// times says what is left, and what was.
-func times(e *inspect.Event) []string {
-	switch {
-	case e.Key == "":
-		return nil
-	case e.Kind == inspect.LostExpiry && e.PrevTTL >= 0:
-		return []string{"no expiry, " + inspect.Span(e.PrevTTL) + " were left"}
-	case e.Kind == inspect.WasRenewed && e.TTL >= 0 && e.PrevTTL >= 0:
-		return []string{inspect.Span(e.PrevTTL) + " -> " + inspect.Span(e.TTL)}
-	case e.TTL >= 0:
-		return []string{"for " + inspect.Span(e.TTL)}
-	case e.TTL == family.NoTTL:
-		return []string{"no expiry"}
-	case e.PrevTTL > 0:
-		return []string{inspect.Span(e.PrevTTL) + " before its time"}
-	}
-	return nil
 }

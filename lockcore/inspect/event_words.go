@@ -1,0 +1,62 @@
+package inspect
+
+import (
+	"strings"
+
+	"fencepost/lockcore/inspect/family"
+)
+
+// Words is the kind as people read it: "handed over", "lost expiry".
+func (k EventKind) Words() string {
+	if k == WasThere {
+		return "there"
+	}
+	return strings.ReplaceAll(string(k), "-", " ")
+}
+
+// Words names a holder; safe to print.
+func (w Who) Words() string {
+	switch {
+	case !w.Known:
+		return "somebody"
+	case w.ID == "":
+		return "(no name)"
+	}
+	return w.ID.String()
+}
+
+// HolderWords names who holds after an event, and who held before: "a -> b", "of
+// a", "by b"; "" where the event says nothing of them. It is safe to print.
+func (e *Event) HolderWords() string {
+	switch {
+	case e.Key == "":
+		return ""
+	case e.Previous.Known && e.Holder.Known:
+		return e.Previous.Words() + " -> " + e.Holder.Words()
+	case e.Previous.Known:
+		return "of " + e.Previous.Words()
+	case !e.Holder.Known && (e.Kind == WasThere || e.Kind == FeedGap):
+		return ""
+	}
+	return "by " + e.Holder.Words()
+}
+
+// TTLWords says what is left after an event, and what was before; "" where that
+// is not known.
+func (e *Event) TTLWords() string {
+	switch {
+	case e.Key == "":
+		return ""
+	case e.Kind == LostExpiry && e.PrevTTL >= 0:
+		return "no expiry, " + Span(e.PrevTTL) + " were left"
+	case e.Kind == WasRenewed && e.TTL >= 0 && e.PrevTTL >= 0:
+		return Span(e.PrevTTL) + " -> " + Span(e.TTL)
+	case e.TTL >= 0:
+		return "for " + Span(e.TTL)
+	case e.TTL == family.NoTTL:
+		return "no expiry"
+	case e.PrevTTL > 0:
+		return Span(e.PrevTTL) + " before its time"
+	}
+	return ""
+}

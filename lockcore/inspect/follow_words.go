@@ -1,0 +1,43 @@
+package inspect
+
+import (
+	"errors"
+	"io"
+	"net"
+	"syscall"
+
+	"github.com/redis/go-redis/v9"
+
+	"fencepost/lockcore/wire"
+)
+
+// reasonOf says in plain words why a node cannot be reached, and what to look
+// at; it is safe to print.
+func reasonOf(err error) string {
+	var dns *net.DNSError
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "connection refused: does Redis run there?"
+	case errors.As(err, &dns) && dns.IsNotFound:
+		return "there is no host of this name"
+	case errors.Is(err, syscall.ENOENT):
+		return "there is no such socket: does Redis run?"
+	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
+		return "there is no way to this host: is the network up?"
+	case redis.HasErrorPrefix(err, "LOADING"):
+		return "it is still loading its data"
+	case redis.HasErrorPrefix(err, "MASTERDOWN"):
+		return "it is a replica that has lost its master"
+	case redis.HasErrorPrefix(err, "NOAUTH"), redis.HasErrorPrefix(err, "WRONGPASS"):
+		return "it does not accept the login any more"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE),
+		errors.Is(err, net.ErrClosed):
+		return "the connection was cut"
+	case timedOut(err):
+		return "no answer in time"
+	}
+	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(err) {
+		err = next // the layers around it repeat the address
+	}
+	return wire.Clean(err.Error())
+}
