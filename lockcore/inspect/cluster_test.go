@@ -45,6 +45,7 @@ func allKeys(servers []*redistest.Server) map[string]string {
 // In a Cluster a lock is released on the node that has it, its receipt lies in
 // its slot, and those who wait are told on plain and on sharded channels.
 func TestReleaseInACluster(t *testing.T) {
+	t.Parallel()
 	servers := redistest.StartCluster(t, 3)
 	in := clusterOf(t, servers)
 	for _, key := range []string{"order-lock", "{a}order-lock", "lock{}x", "lock{y"} {
@@ -76,6 +77,7 @@ func TestReleaseInACluster(t *testing.T) {
 // One lock in three keys that lie in different slots: step by step, which is
 // said before.
 func TestReleaseAcrossSlots(t *testing.T) {
+	t.Parallel()
 	servers := redistest.StartCluster(t, 1)
 	in := clusterOf(t, servers)
 	token := strings.Repeat("\x01\xfe", 12)
@@ -98,6 +100,7 @@ func TestReleaseAcrossSlots(t *testing.T) {
 
 // When a slot has moved since the lock was seen, the step follows it.
 func TestReleaseFollowsAMovedSlot(t *testing.T) {
+	t.Parallel()
 	servers := redistest.StartCluster(t, 2)
 	in := clusterOf(t, servers)
 	const key = "lock:moved"

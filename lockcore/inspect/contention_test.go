@@ -48,6 +48,7 @@ func examine(t *testing.T, w *watching, n Node, key string) Examination {
 }
 
 func TestIdleTimeIsReadBeforeTheValue(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	redisson(s, "lock:old", holderA, 600_000)
 	time.Sleep(2100 * time.Millisecond)
@@ -67,6 +68,7 @@ func TestIdleTimeIsReadBeforeTheValue(t *testing.T) {
 // A failed SET NX touches the key: whoever polls for a lock shows by its idle
 // time, when neither a renewal nor our own look explains it.
 func TestPollersShowByIdleTime(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	s.Do("SET", "lock:polled", tokenA, "PX", 600_000)
 	s.Do("SET", "lock:quiet", tokenA, "PX", 600_000)

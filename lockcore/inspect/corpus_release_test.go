@@ -194,6 +194,7 @@ var beside = map[string]string{
 // For each family with captures: restored, and released by plan, a lock leaves
 // every key and every message as its library's own unlock does.
 func TestReleaseAsTheLibrary(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	l := s.Listen()
 	in := at(t, s.Addr)
@@ -311,6 +312,7 @@ func (c *capture) concerns(p inspect.Plan, key string) bool {
 // reads as before, but for its holder; the evicted holder's release, as it was
 // recorded from the library, leaves it; and lifting the hold frees it.
 func TestHoldOfEveryCapture(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	in := at(t, s.Addr)
 	held, families := 0, map[string]bool{}

@@ -71,6 +71,7 @@ func calls(s *redistest.Server, command string) int {
 // B01: millions of keys and a handful of locks. The locks are found in both
 // depths, and memory grows with the locks, not with the keys.
 func TestFewLocksAmongManyKeys(t *testing.T) {
+	t.Parallel()
 	n := redistest.Rounds(60_000, 1_000_000)
 	s := redistest.Start(t, "--enable-debug-command", "yes")
 	in := New(nodeOf(s))
@@ -125,6 +126,7 @@ func TestByNameReadsOnlyCandidates(t *testing.T) {
 }
 
 func TestDeepAsksTwoCommandsOfAString(t *testing.T) {
+	t.Parallel()
 	const n = 20_000
 	s := redistest.Start(t)
 	redistest.Populate(t, s.Client(), n, "cart", 0)
@@ -169,6 +171,7 @@ func TestTypesThatCannotBeGuessed(t *testing.T) {
 }
 
 func TestWalkStopsAndGoesOn(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	redistest.Populate(t, s.Client(), 5000, "user", 0)
 	var want []string
@@ -217,6 +220,7 @@ func TestScanEndsAtOnceWhenTold(t *testing.T) {
 }
 
 func TestRateIsKept(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	redistest.Populate(t, s.Client(), 3000, "user", 0)
 	began := time.Now()

@@ -11,7 +11,8 @@ import (
 
 // witness is under which circumstances a change was found.
 type witness struct {
-	at     time.Time // when it was learned
+	at     time.Time // when it was learned, or the first of it was told
+	last   time.Time // when the last of it was told
 	source Source
 	told   []string // what keyspace events said of the lock's key since the last look, in order
 	whole  bool     // told is all that happened to the key between the two looks
@@ -25,6 +26,14 @@ type witness struct {
 	key     *Lock         // names the lock where neither look found it
 	rescan  bool          // a scan came upon it
 	within  time.Duration // when the pass before was over that did not see it; 0: there was none lately
+}
+
+// end is when a lock went that is gone: with the last that was told.
+func (w *witness) end() time.Time {
+	if w.last.After(w.at) {
+		return w.last
+	}
+	return w.at
 }
 
 // diff is what happened to one lock between two looks at it. Either look may be
@@ -56,6 +65,9 @@ func diff(prev, cur *Lock, w *witness) []Event {
 	}
 	for i := range out {
 		out[i].At, out[i].Source = w.at, w.source
+	}
+	if n := len(out); n > 0 && len(is) == 0 {
+		out[n-1].At = w.end()
 	}
 	return out
 }
@@ -207,7 +219,7 @@ func skipped(before, after string) string {
 // ended is the end of one holder's hold, with the best reason there is.
 func ended(prev *Lock, h family.Holder, w *witness) Event {
 	e := about(prev, WasReleased)
-	e.Previous, e.PrevTTL = who(h.ID), prev.leftMS(w.at)
+	e.Previous, e.PrevTTL = who(h.ID), prev.leftMS(w.end())
 	e.Kind, e.Inferred, e.Note = reason(prev, h, w)
 	return e
 }
@@ -218,7 +230,7 @@ func reason(prev *Lock, h family.Holder, w *witness) (kind EventKind, inferred b
 	if h.HasTTL {
 		end, ok = deadlineAfter(prev.SampledAt, h.TTL), true
 	}
-	over := ok && !w.at.Before(end.Add(-prev.Uncertainty-2*time.Millisecond))
+	over := ok && !w.end().Before(end.Add(-prev.Uncertainty-2*time.Millisecond))
 	switch said := lastEnd(w.told); {
 	case w.forced:
 		return ForceReleased, false, ""

@@ -135,6 +135,26 @@ func TestDiff(t *testing.T) {
 	}
 }
 
+// Over a slow way a renewal and the end may both be told before anybody could
+// look: the lock went with the last that was told, not with the first.
+func TestEndIsDatedByTheLastThatWasTold(t *testing.T) {
+	w := &witness{at: t0.Add(4 * time.Second), last: t0.Add(10*time.Second + time.Millisecond), touched: true}
+	got := diff(aLock(0, "A", 10_000), nil, w)
+	if brief(got) != "expired(A)~" || !got[0].At.Equal(w.last) || got[0].PrevTTL != 0 {
+		t.Errorf("%+v", got)
+	}
+	told := tidings{first: t0.Add(9 * time.Second), last: t0.Add(10 * time.Second)}
+	m := &mark{tidings: tidings{first: t0, last: t0}} // waits for a look of which nothing told
+	m.tell(&told)
+	if m.first != told.first || m.last != told.last || !m.tracked {
+		t.Errorf("%+v", m)
+	}
+	later := tidings{first: t0.Add(11 * time.Second), last: t0.Add(11 * time.Second)}
+	if m.tell(&later); m.first != told.first || m.last != later.last {
+		t.Errorf("%+v", m)
+	}
+}
+
 func TestEventsCarryTheTTLBeforeAndAfter(t *testing.T) {
 	w := &witness{at: t0.Add(4 * time.Second)}
 	e := diff(aLock(0, "A", 10_000), aLock(4, "A", 9_900), w)[0]

@@ -81,6 +81,7 @@ func (h tripHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proc
 // touches at most 2 commands a second while the server tells of changes, else at
 // most 20 round trips.
 func TestIdleCost(t *testing.T) {
+	t.Parallel()
 	watch := time.Duration(redistest.Rounds(6, 60)) * time.Second
 	for _, c := range sources {
 		t.Run(c.name, func(t *testing.T) {
@@ -197,6 +198,7 @@ func clients(s *redistest.Server) int {
 
 // A Follower stops at once also when the server cannot be reached at all.
 func TestStopWithoutAServer(t *testing.T) {
+	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0") // takes connections and never answers
 	if err != nil {
 		t.Fatal(err)

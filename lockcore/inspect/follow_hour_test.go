@@ -29,6 +29,7 @@ var sources = []struct {
 // An hour's incidents in a minute: every kind of event comes from each source
 // that can see it, and what a source cannot see is said to be inferred.
 func TestScriptedHour(t *testing.T) {
+	t.Parallel()
 	for _, c := range sources {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

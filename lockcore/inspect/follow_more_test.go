@@ -14,6 +14,7 @@ import (
 // More names than prefixes can be asked for: each known lock is tracked by
 // itself, and new ones are found by the number of keys.
 func TestTooManyNamesAreTrackedSingly(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	for i := range 2 * mostPrefixes {
 		redisson(s, fmt.Sprintf("svc%d:lock", i), holderA, 600_000)
@@ -47,6 +48,7 @@ func TestTooManyNamesAreTrackedSingly(t *testing.T) {
 // A lock that lives for milliseconds is seen where the source can see it, else
 // marked as possibly missed.
 func TestLockThatLivesForMilliseconds(t *testing.T) {
+	t.Parallel()
 	for _, c := range sources {
 		if c.source == ByPolling {
 			continue
@@ -78,6 +80,7 @@ func TestLockThatLivesForMilliseconds(t *testing.T) {
 
 // A handover within one tick: notifications tell of both halves.
 func TestHandoverWithinOneTick(t *testing.T) {
+	t.Parallel()
 	for _, c := range sources {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -111,6 +114,7 @@ func TestHandoverWithinOneTick(t *testing.T) {
 // A release by this program, from anywhere, is told as one: by its receipt where
 // the server tells of keys, else by whoever did it.
 func TestForceReleaseIsTold(t *testing.T) {
+	t.Parallel()
 	for _, c := range sources {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -148,6 +152,7 @@ func TestForceReleaseIsTold(t *testing.T) {
 // A feed that keeps silent about changes is not believed for ever. Here it is
 // connected to another server, which knows nothing of these keys.
 func TestSilentFeedIsGivenUp(t *testing.T) {
+	t.Parallel()
 	s, other := redistest.Start(t), redistest.Start(t)
 	n := nodeOf(s)
 	plain := n.Client
@@ -184,6 +189,7 @@ func TestSilentFeedIsGivenUp(t *testing.T) {
 
 // Notifications that are switched off while they are relied on.
 func TestNotificationsSwitchedOff(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t, "--notify-keyspace-events", "KEA")
 	w := follow(t, nodeOf(s), Query{}, FollowOptions{Without: []Source{ByTracking}})
 	w.settled(ByNotification)
@@ -198,6 +204,7 @@ func TestNotificationsSwitchedOff(t *testing.T) {
 // A user who may read and nothing else: locks are followed by polling, and
 // nothing is taken for an error.
 func TestFollowAsAUserWhoMayLittle(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	s.Do("ACL", "SETUSER", "reader", "on", ">pw", "~lock:*", "+scan", "+get", "+getrange", "+pttl", "+type", "+hgetall", "+hlen", "+hget", "+hstrlen", "+hkeys", "+ping")
 	c := redis.NewClient(&redis.Options{Addr: s.Addr, Username: "reader", Password: "pw", MaxRetries: -1, DisableIdentity: true})
@@ -221,6 +228,7 @@ func TestFollowAsAUserWhoMayLittle(t *testing.T) {
 // Tracking has one namespace for all databases: what changes in another one is
 // no change here.
 func TestOtherDatabasesAreNotMistaken(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	other := redis.NewClient(&redis.Options{Addr: s.Addr, DB: 3})
 	t.Cleanup(func() { _ = other.Close() })
@@ -244,6 +252,7 @@ func TestOtherDatabasesAreNotMistaken(t *testing.T) {
 
 // A fair lock's queue is another key: who waits shows when that changes.
 func TestCompanionsAreFollowed(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	redisson(s, "lock:fair", holderA, 60_000)
 	s.Do("RPUSH", "redisson_lock_queue:{lock:fair}", holderB)
@@ -263,6 +272,7 @@ func TestCompanionsAreFollowed(t *testing.T) {
 
 // A lock that is taken for an operator is told as that.
 func TestHoldIsTold(t *testing.T) {
+	t.Parallel()
 	for _, c := range sources {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -296,6 +306,7 @@ func TestHoldIsTold(t *testing.T) {
 
 // While a server is silent nobody can poll it: that is a gap, and said.
 func TestSilenceIsAGapWherePolled(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	redisson(s, "lock:a", holderA, 600_000)
 	w := follow(t, nodeOf(s), Query{}, FollowOptions{Without: withoutTelling})

@@ -65,7 +65,7 @@ func (t *tracker) told(key string, what *tidings) {
 	}
 	delete(t.read.doubts, key)
 	if main, ok := t.companions[key]; ok && t.rows[key] == nil {
-		t.mark(main, what.first).tracked = true
+		t.mark(main, what.first).tell(what)
 		return
 	}
 	if t.rows[key] == nil && !t.interesting(key) {
@@ -73,9 +73,8 @@ func (t *tracker) told(key string, what *tidings) {
 		return
 	}
 	m := t.mark(key, what.first)
-	m.tracked = m.tracked || what.tracked || len(what.names) > 0
+	m.tell(what)
 	m.names = append(m.names, what.names...)
-	m.last = what.last
 	m.more = m.more || what.more
 	if len(m.names) > namesKept {
 		m.names, m.more = m.names[:namesKept], true

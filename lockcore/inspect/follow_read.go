@@ -36,6 +36,15 @@ type mark struct {
 	tries   int    // looks that changes came in between of
 }
 
+// tell adds what was told. A mark that waited for a look before anything was told
+// dates nothing.
+func (m *mark) tell(what *tidings) {
+	if !m.tracked {
+		m.first = what.first
+	}
+	m.tracked, m.last = true, what.last
+}
+
 // readBatch is how many keys one job looks at, in as few round trips as their
 // types allow.
 const readBatch = 500
@@ -315,7 +324,9 @@ func (t *tracker) merge(key string, old *mark) {
 		t.read.marks[key] = old
 		return
 	}
-	m.first = old.first
+	if old.tracked || !m.tracked {
+		m.first = old.first
+	}
 	m.names = append(slices.Clone(old.names), m.names...)
 	m.more = m.more || old.more
 	if len(m.names) > namesKept {

@@ -15,6 +15,7 @@ import (
 )
 
 func TestFollowReplica(t *testing.T) {
+	t.Parallel()
 	master := redistest.Start(t)
 	replica := redistest.StartReplica(t, master)
 	redisson(master, "lock:a", holderA, 60_000)
@@ -33,6 +34,7 @@ func TestFollowReplica(t *testing.T) {
 
 // B06: every master of a Cluster is followed, not one of them.
 func TestFollowCluster(t *testing.T) {
+	t.Parallel()
 	servers := redistest.StartCluster(t, 3)
 	c := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{servers[0].Addr}})
 	t.Cleanup(func() { _ = c.Close() })
@@ -84,6 +86,7 @@ func TestFollowCluster(t *testing.T) {
 
 // RESP2, as old servers and proxies speak it: the connection redirects to itself.
 func TestFollowWithRESP2(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	c := redis.NewClient(&redis.Options{Addr: s.Addr, Protocol: 2, MaxRetries: -1, DisableIdentity: true})
 	t.Cleanup(func() { _ = c.Close() })
@@ -99,6 +102,7 @@ func TestFollowWithRESP2(t *testing.T) {
 }
 
 func TestPauseAndResumeOfTheFirstPass(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	redistest.Populate(t, s.Client(), 20_000, "user", 0)
 	redisson(s, "lock:a", holderA, 60_000)
@@ -128,6 +132,7 @@ func TestPauseAndResumeOfTheFirstPass(t *testing.T) {
 // A prefix under which much is written that is no lock: only the known locks are
 // tracked then.
 func TestFloodUnderAPrefixIsTurnedOff(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	redisson(s, "order:lock:7", holderA, 600_000) // makes "order:" a prefix
 	w := follow(t, nodeOf(s), Query{Depth: ByName}, FollowOptions{})

@@ -96,7 +96,7 @@ func (t *tracker) witness(job *readJob, key string, m *mark, complete bool) *wit
 	w.touched, w.flushed, w.gap = m.tracked, m.flushed, m.gap
 	switch {
 	case m.tracked:
-		w.at = m.first
+		w.at, w.last = m.first, m.last
 	case m.found:
 		w.rescan, w.within = true, t.sinceScan(job.done)
 	}

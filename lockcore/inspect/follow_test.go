@@ -1,9 +1,12 @@
 package inspect
 
 import (
+	"flag"
 	"fmt"
 	"os"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -14,10 +17,19 @@ import (
 )
 
 // TestMain keeps go-redis from writing to the terminal what these tests do to it.
+// Most of them wait for a server of their own, so more run at once than there
+// are cores.
 func TestMain(m *testing.M) {
 	logging.Disable()
+	flag.Parse()
+	if p := flag.Lookup("test.parallel"); p.Value.String() == p.DefValue {
+		_ = flag.Set("test.parallel", strconv.Itoa(max(atOnce, runtime.GOMAXPROCS(0)))) // a number is fine
+	}
 	os.Exit(m.Run())
 }
+
+// atOnce is how many parallel tests run beside each other.
+const atOnce = 8
 
 // watching is a Follower under test, with all events that it has told so far.
 type watching struct {
@@ -130,6 +142,7 @@ func release(s *redistest.Server, key string) { s.Do("DEL", key) }
 var withoutTelling = []Source{ByTracking, ByNotification}
 
 func TestFollowShowsWhatIsThereAndWhatComes(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name    string
 		source  Source

@@ -130,6 +130,7 @@ const raceRounds = 4000
 // Whatever the moment at which a lock changes hands, what the operator had not
 // seen is never removed, and what is said of it is true.
 func TestNothingThatChangedHandsIsRemoved(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	for _, f := range forms {
 		t.Run(f.name, func(t *testing.T) {
@@ -162,6 +163,7 @@ func TestNothingThatChangedHandsIsRemoved(t *testing.T) {
 // next. A later lease is always told; one that ends within a second of the one
 // that was seen is not, and how often that happens is measured here.
 func TestConstantIDsAreGuardedByTheDeadline(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	constant := []form{
 		{"string", func(int) string { return "1" }, forms[0].take, forms[0].leave, forms[0].has},

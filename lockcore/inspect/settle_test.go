@@ -86,6 +86,7 @@ func TestLostReplyWithoutAReceipt(t *testing.T) {
 // B44: writes are paused when the release is sent, and the connection is killed.
 // The command is called off, so that it cannot run after the pause.
 func TestConnectionDiesWhileAReleaseIsInFlight(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	in := at(t, s.Addr)
 	give(s, "set lock:a "+tokenA+" px 60000")
@@ -112,6 +113,7 @@ func TestConnectionDiesWhileAReleaseIsInFlight(t *testing.T) {
 
 // The answer is late, not lost: the client gave up, the server had done it.
 func TestLateReply(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	proxy := redistest.NewProxy(t, s.Addr)
 	in := at(t, proxy.Addr, patient(150*time.Millisecond))
@@ -168,6 +170,7 @@ var faults = []func(p *redistest.Proxy){
 // is the true one: what was removed is said to be removed, and the other way
 // round; a command that was called off has done nothing and never does.
 func TestOutcomesAreTrueOnABadNetwork(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	proxy := redistest.NewProxy(t, s.Addr)
 	for _, f := range forms {

@@ -29,29 +29,29 @@ type serverFacts struct {
 	flushes  int64 // FLUSHDB and FLUSHALL so far, of any database; -1 not known
 }
 
-// pings is how often the round trip is measured before a scan.
-const pings = 3
+// pings is how often the round trip is measured before a scan, unless that takes
+// too long: over a slow way one is as good as three.
+const (
+	pings   = 3
+	pingFor = 100 * time.Millisecond
+)
 
 // surveyNode asks how many keys there are, which databases have keys and
 // whether reading could disturb an eviction policy. What is not permitted
 // stays unknown, and unknown is never quiet.
 func surveyNode(ctx context.Context, n Node) survey {
-	var f survey
-	f.keys, _ = n.Client.DBSize(ctx).Result()
-	for range pings {
-		began := time.Now()
-		if n.Client.Ping(ctx).Err() != nil {
-			break
-		}
-		if took := time.Since(began); f.rtt == 0 || took < f.rtt {
-			f.rtt = took
-		}
-	}
-	fields, ok := info(ctx, n)
-	f.serverFacts = factsOf(fields, ok)
+	f := survey{rtt: roundTrip(ctx, n)}
+	b := newBatch(ctx, n.Client)
+	size, said, counts := b.do("dbsize"), b.do("info"), b.do("info", "commandstats")
 	// A server that understands NO-TOUCH was told so when the connection was
 	// made; asking again is harmless and tells whether it does.
-	f.quiet = ok && !touchMatters(fields) || n.Client.Do(ctx, "client", "no-touch", "on").Err() == nil
+	untouched := b.do("client", "no-touch", "on")
+	failed := b.exec() != nil
+	f.keys, _ = size.Int64() // not permitted: not known
+	ok := !failed && said.Err() == nil
+	fields := infoFields(text(said.Val()) + text(counts.Val()))
+	f.serverFacts = factsOf(fields, ok)
+	f.quiet = ok && !touchMatters(fields) || !failed && untouched.Err() == nil
 	f.dbsKnown = ok
 	for name := range fields {
 		if db, isNumber := number(strings.TrimPrefix(name, "db")); isNumber && strings.HasPrefix(name, "db") {
@@ -60,6 +60,24 @@ func surveyNode(ctx context.Context, n Node) survey {
 	}
 	slices.Sort(f.dbs)
 	return f
+}
+
+// roundTrip measures the way there and back; 0 where nothing answers.
+func roundTrip(ctx context.Context, n Node) (best time.Duration) {
+	first := time.Now()
+	for range pings {
+		began := time.Now()
+		if n.Client.Ping(ctx).Err() != nil {
+			break
+		}
+		if took := time.Since(began); best == 0 || took < best {
+			best = took
+		}
+		if time.Since(first) > pingFor {
+			break
+		}
+	}
+	return best
 }
 
 // touchMatters reports whether the time of a key's last reading decides about

@@ -190,6 +190,7 @@ func TestNoHold(t *testing.T) {
 
 // Who takes the lock next is seen, how soon, and whether it is the same one.
 func TestWatchAfter(t *testing.T) {
+	t.Parallel()
 	s := redistest.Start(t)
 	in := at(t, s.Addr)
 	for name, next := range map[string]string{"another": tokenB, "the same": tokenA, "nobody": ""} {
