@@ -19,6 +19,9 @@ const (
 	Wide         ID = "view.wide"
 	Freeze       ID = "view.freeze"
 	Refresh      ID = "view.refresh"
+	ScanPause    ID = "scan.pause"
+	ScanDeep     ID = "scan.deep"
+	OpenEvents   ID = "events.open"
 	Copy         ID = "copy.key"
 	CopyCommands ID = "copy.commands"
 	OpenRelease  ID = "release.open"
@@ -58,11 +61,14 @@ func listBindings() []Binding {
 		{ID: ClearFilter, Keys: []string{"esc"}, In: []Scope{List}, Help: "clear the filter"},
 		{ID: SortMenu, Keys: []string{"o"}, Hint: "sort", In: []Scope{List}, Help: "choose the order of the rows"},
 		{ID: SortReverse, Keys: []string{"O"}, In: []Scope{List}, Help: "reverse the order"},
-		{ID: Wide, Keys: []string{"w"}, Hint: "wide", In: []Scope{List},
+		{ID: Wide, Keys: []string{"w"}, In: []Scope{List},
 			Help: "other columns: the library, the state, who waits"},
 		{ID: Freeze, Keys: []string{"p"}, In: []Scope{List},
 			Help: "hold the screen still, and let it go on"},
-		{ID: Refresh, Keys: []string{"r", "ctrl+r"}, In: []Scope{List, Detail, Release}, Help: "ask the server now"},
+		{ID: Refresh, Keys: []string{"r", "ctrl+r"}, In: []Scope{List, Detail, Release}, Help: "ask the server now, and look for new locks"},
+		{ID: OpenEvents, Keys: []string{"e"}, Hint: "events", In: []Scope{List}, Help: "what happens to the locks, as it happens"},
+		{ID: ScanPause, Keys: []string{"s"}, In: []Scope{List}, Help: "stop the search for new locks where it is; go on"},
+		{ID: ScanDeep, Keys: []string{"S"}, In: []Scope{List}, Help: "look at the shape of every key once, whatever its name"},
 		{ID: Copy, Keys: []string{"y"}, In: []Scope{List, Detail, Release},
 			Help: "copy the key to the clipboard (by the terminal, OSC 52)"},
 		{ID: CopyCommands, Keys: []string{"Y"}, In: []Scope{List, Detail, Release},

@@ -32,9 +32,11 @@ type bench struct {
 	out     *bytes.Buffer
 	done    chan error
 	cancel  context.CancelFunc
-	clip    []string
-	wire    *cable
-	faulty  bool // the test makes a fault
+
+	following *following
+	clip      []string
+	wire      *cable
+	faulty    bool // the test makes a fault
 }
 
 // cable stands between the client and the sandbox and can be pulled.
@@ -134,7 +136,8 @@ func start(t *testing.T, bo benchOptions) *bench {
 	if bo.console != nil {
 		bo.console(&o)
 	}
-	m := newRoot(ctx, o, func(text string) error { b.clip = append(b.clip, text); return nil })
+	b.following = follow(ctx, &o)
+	m := newRoot(ctx, o, b.following, func(text string) error { b.clip = append(b.clip, text); return nil })
 	b.program = tea.NewProgram(spy{m}, tea.WithInput(nil), tea.WithOutput(b.out), tea.WithoutSignalHandler(), tea.WithAltScreen())
 	o.Crash.onStop(b.program.Kill)
 	go func() {
@@ -156,6 +159,7 @@ func (b *bench) end() {
 		b.t.Errorf("the console ended with %v", err)
 	}
 	b.cancel()
+	b.following.stop()
 	_ = b.redis.Close()
 	b.sandbox.Close()
 	time.Sleep(10 * time.Second) // a Cmd cannot be cancelled: the last tick must fire

@@ -30,7 +30,7 @@ func (m root) openDetail(r *row) root {
 }
 
 func (m root) planOf(r *row) (inspect.Plan, string) {
-	plan, err := m.opts.Inspector.PlanRelease(r.lock)
+	plan, err := m.opts.Inspector.PlanRelease(*r.lock)
 	if err != nil {
 		return plan, cleanError(err)
 	}
@@ -39,14 +39,14 @@ func (m root) planOf(r *row) (inspect.Plan, string) {
 
 // sync makes the plan anew where the lock has changed hands.
 func (d detail) sync(m root) detail {
-	if r := m.feed.rows[d.id]; r != nil && !sameHolders(&d.plan.Lock, &r.lock) {
+	if r := m.feed.row(d.id); r != nil && !sameHolders(&d.plan.Lock, r.lock) {
 		d.plan, d.noPlan = m.planOf(r)
 	}
 	return d
 }
 
 func (m root) detailKey(id keymap.ID) (root, tea.Cmd) {
-	r := m.feed.rows[m.detail.id]
+	r := m.feed.row(m.detail.id)
 	switch {
 	case id == keymap.Back:
 		return m.back(), nil
@@ -70,11 +70,11 @@ func (m root) detailBody() []string {
 }
 
 func (m root) detailLines() []string {
-	r := m.feed.rows[m.detail.id]
+	r := m.feed.row(m.detail.id)
 	if r == nil {
 		return []string{"", " The server said that this lock is gone."}
 	}
-	l := &r.lock
+	l := r.lock
 	lines := []string{"", " " + m.theme.Strong.Wrap(r.name)}
 	if !r.gone.IsZero() {
 		lines = append(lines, " "+m.theme.Warn.Wrap("The server said "+coarse(m.now.Sub(r.gone))+" ago that it is gone. Below is what was known."))
@@ -91,7 +91,7 @@ func (m root) detailLines() []string {
 
 // lockFacts say what it is.
 func (m root) lockFacts(r *row) []fact {
-	l := &r.lock
+	l := r.lock
 	resource := l.Resource.String()
 	if l.Resource == l.Key {
 		resource = ""
@@ -104,6 +104,9 @@ func (m root) lockFacts(r *row) []fact {
 		{name: "key", value: fmt.Sprintf("%s in db %d on %s", l.Type, l.DB, l.Node)},
 		{name: "fence", value: l.Fence},
 		{name: "waiters", value: waitersInFull(l.Waiters)},
+	}
+	for _, sign := range m.contentionOf(r) {
+		out = append(out, fact{name: "others", value: sign.Says + " (" + sign.How + ")"})
 	}
 	var companions []string
 	for _, c := range l.Companions {
@@ -178,7 +181,7 @@ func holderInFull(h family.Holder, now time.Time) string {
 
 // timeFacts are the times, in words and as raw numbers.
 func (m root) timeFacts(r *row) []fact {
-	l := &r.lock
+	l := r.lock
 	raw := fmt.Sprintf("%d ms when asked", l.TTL)
 	if l.Persistent {
 		raw = "-1: the key has none"
@@ -188,33 +191,27 @@ func (m root) timeFacts(r *row) []fact {
 		deadline = clock(l.Deadline, m.now) + fmt.Sprintf(", give or take %d ms", l.Uncertainty.Milliseconds())
 	}
 	return []fact{
-		{name: "ends", value: l.Expiry(r.asOf(m.now))},
+		{name: "ends", value: l.Expiry(m.sight(r, m.now).asOf())},
 		{name: "TTL", value: raw},
 		{name: "deadline", value: deadline},
 		{name: "asked", value: clock(l.SampledAt, m.now)},
-		{name: "held", value: r.heldWords(m.now, m.started)},
-		{name: "renewed", value: r.renewedWords(m.now)},
+		{name: "held", value: r.heldWords(m.sight(r, m.now).known)},
+		{name: "renewed", value: r.watched.Beat.Words(m.sight(r, m.now).known)},
 		{name: "before", value: r.before},
 		{name: "afterwards", value: l.Note},
 	}
 }
 
-// heldWords say how long this holder was seen, which is not how long it holds.
-func (r *row) heldWords(now, started time.Time) string {
-	if r.since.IsZero() {
-		return "already when this console started, " + coarse(now.Sub(started)) + " ago"
-	}
-	return "seen since " + clock(r.since, now)
-}
-
-func (r *row) renewedWords(now time.Time) string {
+// heldWords say for how long the present holder has it, as far as is known.
+func (r *row) heldWords(known time.Time) string {
+	since, exact := r.watched.HeldSince()
 	switch {
-	case r.lock.Persistent:
+	case since.IsZero():
 		return ""
-	case r.renewals == 0:
-		return "not seen yet"
+	case exact:
+		return "for " + inspect.SpanOf(max(0, known.Sub(since)))
 	}
-	return fmt.Sprintf("%s ago; seen %s", coarse(now.Sub(r.renewed)), plural(r.renewals, "time"))
+	return "for at least " + inspect.SpanOf(max(0, known.Sub(since)))
 }
 
 // planLines are what a release would send.

@@ -3,13 +3,10 @@ package tui
 import (
 	"cmp"
 	"fmt"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"fencepost/keymap"
-	"fencepost/lockcore/inspect"
 	"fencepost/tui/theme"
 )
 
@@ -84,19 +81,24 @@ func (m root) sides(left, right string) string {
 	return theme.Pad(left, room) + right
 }
 
-// badge names the environment, in words and not by colour alone.
+// badge names the environment, and that nothing may be changed, in words and not
+// by colour alone. It stands first, so that a narrow screen does not cut it.
 func (m root) badge() string {
 	th := m.theme
+	text := ""
 	switch {
 	case m.server.Sandbox:
-		return th.BadgeSandbox.Wrap(" SANDBOX ") + "  "
+		text = th.BadgeSandbox.Wrap(" SANDBOX ") + "  "
 	case m.server.Guarded:
 		name := cmp.Or(m.server.Env, "guarded")
-		return th.BadgeProd.Wrap(" "+strings.ToUpper(name)+", "+m.armedWords()+" ") + "  "
+		text = th.BadgeProd.Wrap(" "+strings.ToUpper(name)+", "+m.armedWords()+" ") + "  "
 	case m.server.Env != "":
-		return th.BadgeEnv.Wrap(" "+m.server.Env+" ") + "  "
+		text = th.BadgeEnv.Wrap(" "+m.server.Env+" ") + "  "
 	}
-	return ""
+	if m.server.ReadOnly != "" {
+		text += th.Warn.Wrap("READ-ONLY") + "  "
+	}
+	return text
 }
 
 // targetWords name the server.
@@ -119,9 +121,6 @@ func (m root) targetWords() string {
 	if s.Version != "" {
 		parts = append(parts, s.Version)
 	}
-	if s.ReadOnly != "" {
-		parts = append(parts, m.theme.Warn.Wrap("READ-ONLY"))
-	}
 	return strings.Join(parts, " "+m.theme.Glyph.Dot+" ")
 }
 
@@ -131,95 +130,6 @@ func (m root) armedWords() string {
 		return fmt.Sprintf("ARMED %02d:%02d", int(left.Minutes()), int(left.Seconds())%60)
 	}
 	return "not armed"
-}
-
-// linkWords say how fresh the screen is. A lost server shows at once.
-func (m root) linkWords() string {
-	l, th := m.feed.link, m.theme
-	switch {
-	case !l.lost.IsZero() && l.ever:
-		return th.BadgeLost.Wrap(" NO ANSWER for " + coarse(m.now.Sub(l.lost)) + " ")
-	case !l.lost.IsZero():
-		return th.BadgeLost.Wrap(" NO ANSWER ")
-	case !m.list.frozen.IsZero():
-		return th.BadgeLost.Wrap(" FROZEN for " + coarse(m.now.Sub(m.list.frozen)) + " ")
-	case !l.ever:
-		return "asking" + th.Glyph.Ellipsis
-	case m.now.Sub(l.answered) > staleAfter:
-		return th.Warn.Wrap("answered " + coarse(m.now.Sub(l.answered)) + " ago")
-	}
-	return th.Good.Wrap("live") + th.Muted.Wrap(", asked every second")
-}
-
-// secondLine is the coverage, so that an empty list can be believed, or why the
-// server does not answer.
-func (m root) secondLine() string {
-	if l := m.feed.link; !l.lost.IsZero() {
-		wait := max(0, m.feed.nextRefresh.Sub(m.now))
-		return " " + m.theme.Warn.Wrap(fmt.Sprintf("%s; next try in %s (r: now)", l.why, coarse(wait)))
-	}
-	parts := []string{m.countWords()}
-	parts = append(parts, m.coverageWords()...)
-	return m.theme.Muted.Wrap(" " + strings.Join(parts, " "+m.theme.Glyph.Dot+" "))
-}
-
-func (m root) countWords() string {
-	if m.list.filter.String() != "" {
-		return fmt.Sprintf("filter %q: %d of %s (Esc clears)", m.list.filter.String(), len(m.list.rows), plural(len(m.list.all), "lock"))
-	}
-	return plural(len(m.list.all), "lock")
-}
-
-// coverageWords say what was looked at.
-func (m root) coverageWords() []string {
-	c := m.feed.coverage
-	if m.feed.scan.running && m.feed.scanned.IsZero() {
-		c = m.feed.scan.now
-		return []string{fmt.Sprintf("looking: %s of about %s keys", thousands(c.Scanned), thousands(max(c.Keyspace, c.Scanned)))}
-	}
-	if c.Nodes == 0 {
-		return nil
-	}
-	parts := []string{thousands(c.Scanned) + " keys, all looked at"}
-	if c.Depth == inspect.ByName {
-		parts[0] = thousands(c.Scanned) + " keys, looked at by name"
-	}
-	if len(c.Match) > 0 && !slices.Equal(c.Match, []string{"*"}) {
-		parts = append(parts, "only "+strings.Join(c.Match, " "))
-	}
-	if len(c.DBs) > 0 {
-		parts = append(parts, "db "+numbers(c.DBs))
-	}
-	if len(c.OtherDBs) > 0 {
-		parts = append(parts, "db "+numbers(c.OtherDBs)+" not looked at")
-	}
-	if c.Nodes > 1 {
-		parts = append(parts, fmt.Sprintf("%d of %d nodes", c.NodesScanned, c.Nodes))
-	}
-	if c.PossibleHidden > 0 {
-		parts = append(parts, fmt.Sprintf("%d doubtful hidden", c.PossibleHidden))
-	}
-	if !c.Complete {
-		parts = append(parts, "INCOMPLETE")
-	}
-	return append(parts, c.Errors...)
-}
-
-func numbers(list []int) string {
-	out := make([]string, len(list))
-	for i, n := range list {
-		out[i] = strconv.Itoa(n)
-	}
-	return strings.Join(out, ",")
-}
-
-// thousands writes a number in groups of three.
-func thousands(n int64) string {
-	text := strconv.FormatInt(n, 10)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
 }
 
 // foot is the notice and the keys.

@@ -18,7 +18,7 @@ func screens(d *direct) map[string]string {
 	for name, keys := range map[string][]string{
 		"wide": {"w"}, "detail": {"enter"}, "help": {"?"}, "sort": {"o"}, "filter": {"/", "x", "y"}, "frozen": {"p"},
 	} {
-		e := &direct{d.m}
+		e := &direct{m: d.m}
 		views[name] = e.keys(keys...).view()
 	}
 	l := someLocks()[0]
@@ -28,7 +28,7 @@ func screens(d *direct) map[string]string {
 		"arming":  {stage: asking, seen: l, live: l}, "sending": {stage: sending, seen: l, live: l},
 		"done": {stage: done, seen: l, live: l, outcome: inspect.Outcome{Word: inspect.Released, Told: 2}},
 	} {
-		e := &direct{d.m}
+		e := &direct{m: d.m}
 		p.row = d.m.list.rows[0]
 		e.m.release = p
 		e.m = e.m.open(atRelease)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -51,7 +52,10 @@ var receipts = regexp.MustCompile(`receipt:[A-Z2-7]{26}`)
 var noon = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
 
 // direct is a console without a program: messages are put into Update by hand.
-type direct struct{ m root }
+type direct struct {
+	m  root
+	fw *following
+}
 
 func newDirect(width, height int, change ...func(*Options)) *direct {
 	o := Options{
@@ -61,7 +65,8 @@ func newDirect(width, height int, change ...func(*Options)) *direct {
 	for _, c := range change {
 		c(&o)
 	}
-	d := &direct{newRoot(context.Background(), o, func(string) error { return nil })}
+	d := &direct{m: newRoot(context.Background(), o, nil, func(string) error { return nil })}
+	d.fw = &following{rows: map[string]*row{}, byFact: map[*inspect.Watched]*row{}}
 	d.m.now, d.m.started = noon, noon.Add(-3*time.Minute)
 	d.send(tea.WindowSizeMsg{Width: width, Height: height})
 	return d
@@ -82,11 +87,33 @@ func (d *direct) keys(names ...string) *direct {
 	return d
 }
 
-// found puts locks on the screen, as a walk that ended just now does.
+// found puts locks on the screen, as a first pass that ended just now does.
 func (d *direct) found(locks ...inspect.Lock) *direct {
 	cov := inspect.Coverage{Match: []string{"*"}, DBs: []int{0}, Depth: inspect.Deep, Scanned: 1234567, Keyspace: 1234567,
 		Nodes: 1, NodesScanned: 1, Complete: true, PossibleHidden: 3}
-	return d.send(scanMsg{found: locks, coverage: cov, done: true, at: d.m.now})
+	return d.sees(&inspect.View{Rows: watched(locks...), Nodes: nodes(), Coverage: cov})
+}
+
+// sees is news of what a Follower knows.
+func (d *direct) sees(v *inspect.View, events ...inspect.Event) *direct {
+	d.fw.take(v, d.m.now)
+	return d.send(newsMsg{view: v, slots: slices.Clone(d.fw.slots), events: events, at: d.m.now})
+}
+
+// nodes is one node that answers and is followed by tracking.
+func nodes() []inspect.NodeStatus {
+	return []inspect.NodeStatus{{
+		Addr: "127.0.0.1:6379", Reach: inspect.Live, Heard: noon, Source: inspect.ByTracking, Following: "by tracking",
+	}}
+}
+
+// watched are locks that are followed, each since a minute.
+func watched(locks ...inspect.Lock) []*inspect.Watched {
+	var out []*inspect.Watched
+	for _, l := range locks {
+		out = append(out, &inspect.Watched{Lock: l, FirstSeen: noon.Add(-time.Minute)})
+	}
+	return out
 }
 
 func (d *direct) view() string { return d.m.View() }
@@ -156,11 +183,16 @@ func TestGoldenDetailHelpAndSmall(t *testing.T) {
 // age, and nothing counts on as if it were known.
 func TestGoldenServerLost(t *testing.T) {
 	d := newDirect(80, 24).found(someLocks()...)
-	d.m.now = noon.Add(time.Second)
-	d.m.feed.pending = 7
-	d.send(refreshMsg{question: 7, err: errors.New("dial tcp 127.0.0.1:6379: connect: connection refused"), at: noon.Add(time.Second)})
+	v := *d.m.feed.view
+	v.Nodes = nodes()
+	v.Nodes[0].Reach = inspect.Late
+	d.m.now = noon.Add(1200 * time.Millisecond)
+	golden(t, "late-80x24", d.sees(&v).view())
+	v.Nodes = nodes()
+	n := &v.Nodes[0]
+	n.Reach, n.Err, n.RetryAt = inspect.Lost, "connection refused: does Redis run there?", noon.Add(18*time.Second)
 	d.m.now = noon.Add(15 * time.Second)
-	golden(t, "lost-80x24", d.view())
+	golden(t, "lost-80x24", d.sees(&v).view())
 	if strings.Contains(d.view(), "due, asking") {
 		t.Error("a countdown went on without a server")
 	}
@@ -169,17 +201,17 @@ func TestGoldenServerLost(t *testing.T) {
 // While the first rows come in page by page the cursor stays at the top, where
 // the eye is, until the operator moves it.
 func TestCursorWaitsAtTheTop(t *testing.T) {
-	locks := someLocks()
-	page := func(l ...inspect.Lock) scanMsg {
-		return scanMsg{found: l, coverage: inspect.Coverage{Nodes: 1}, at: noon}
+	rows := watched(someLocks()...)
+	page := func(w ...*inspect.Watched) *inspect.View {
+		return &inspect.View{Rows: w, Nodes: nodes(), Scanning: true, Coverage: inspect.Coverage{Nodes: 1}}
 	}
-	d := newDirect(80, 24).send(page(locks[0]), page(locks[1:]...))
+	d := newDirect(80, 24).sees(page(rows[0])).sees(page(rows...))
 	if c := d.m.list.table.Cursor(); c != 0 {
 		t.Errorf("the cursor is on row %d", c)
 	}
-	d = newDirect(80, 24).send(page(locks[0], locks[7])).keys("down").send(page(locks[1:]...))
-	if r, _ := d.m.list.current(); r.lock.Key != locks[0].Key {
-		t.Errorf("the operator was on %s, the cursor is on %s", locks[0].Key, r.lock.Key)
+	d = newDirect(80, 24).sees(page(rows[0], rows[7])).keys("down").sees(page(rows...))
+	if r, _ := d.m.list.current(); r.lock.Key != rows[0].Key {
+		t.Errorf("the operator was on %s, the cursor is on %s", rows[0].Key, r.lock.Key)
 	}
 }
 
@@ -207,41 +239,5 @@ func TestB33EveryFieldIsHarmless(t *testing.T) {
 		if r != '\n' && !wire.Printable(r) {
 			t.Fatalf("the screen holds %q:\n%q", r, views)
 		}
-	}
-}
-
-// An answer that is older than what a walk has seen meanwhile must not say that
-// a lock is gone, nor hide what the walk saw.
-func TestLateAnswerDoesNotHideALock(t *testing.T) {
-	l := someLocks()[0]
-	id := rowID(&l)
-	first := map[string]*row{id: (*row)(nil).next(l, noon)}
-	sent, at := noon, noon.Add(time.Second)
-	gone := answered(first, nil, sent, at)
-	if gone[id].gone.IsZero() {
-		t.Error("a lock that is not in the answer does not count as gone")
-	}
-	if late := answered(first, nil, l.SampledAt.Add(-time.Second), at); !late[id].gone.IsZero() {
-		t.Error("a lock that was seen after the question counts as gone")
-	}
-	l.SampledAt = at.Add(time.Millisecond)
-	seen := first[id].next(l, at)
-	if got := merged(map[string]*row{id: seen}, first, gone); got[id] != seen {
-		t.Error("the answer hides what a walk has seen since")
-	}
-	other := &row{id: "new", lock: l}
-	if got := merged(map[string]*row{id: first[id], "new": other}, first, answered(first, nil, sent, at)); got["new"] != other || got[id].gone.IsZero() {
-		t.Error("what a walk found meanwhile is lost, or an answer is not taken")
-	}
-}
-
-// An answer to a question that was given up is dropped.
-func TestAnswerToAnEarlierQuestionIsDropped(t *testing.T) {
-	locks := someLocks()[:1]
-	d := newDirect(80, 24).found(locks...)
-	d.m.feed.pending = 5
-	d.send(refreshMsg{question: 4, at: noon})
-	if d.m.feed.pending != 5 || len(d.m.feed.rows) != 1 {
-		t.Error("the answer to question 4 was taken for that to 5")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"fencepost/keymap"
+	"fencepost/lockcore/inspect"
 	"fencepost/lockcore/inspect/family"
 	"fencepost/tui/table"
 )
@@ -55,12 +56,11 @@ func orders() []string {
 func (l list) sync(m root) list {
 	l.height = max(1, m.listHeight())
 	if l.frozen.IsZero() {
-		l.all = shown(m.feed.rows, l.all, m.now)
+		l.all = l.ordered(m.feed.slots)
 	}
-	l.all = l.sorted(l.all)
 	l.rows = l.all
 	if want := l.filter.String(); want != "" {
-		l.rows = slices.DeleteFunc(slices.Clone(l.all), func(r *row) bool { return !matches(r, want) })
+		l.rows = slices.DeleteFunc(slices.Clone(l.all), func(r *row) bool { return !r.matches(want) })
 	}
 	l.keyWidth, l.holderWidth = 0, 0
 	for _, r := range l.rows {
@@ -70,45 +70,50 @@ func (l list) sync(m root) list {
 	return l
 }
 
-// shown are the rows that belong on the screen: those that are there, and those
-// that have just gone. They come in the order that they had before, because a
-// hundred thousand rows that are sorted already are quickly sorted again.
-func shown(rows map[string]*row, before []*row, now time.Time) []*row {
-	out := make([]*row, 0, len(rows))
-	add := func(r *row) {
-		if r.gone.IsZero() || now.Sub(r.gone) < goneShown {
-			out = append(out, r)
+// ordered are the rows that belong on the screen, in order. Those that have not
+// changed since before are in order already; the others are sorted and put
+// between them, so that a hundred thousand rows cost no more than a look each.
+func (l list) ordered(slots []*row) []*row {
+	compare := l.compare
+	kept := make([]*row, 0, len(slots))
+	placed := make([]bool, len(slots))
+	for _, b := range l.all {
+		if b.slot < len(slots) && slots[b.slot] == b {
+			kept, placed[b.slot] = append(kept, b), true
 		}
 	}
-	old := make(map[string]bool, len(before))
-	for _, b := range before {
-		if r := rows[b.id]; r != nil {
-			old[b.id] = true
-			add(r)
+	var moved []*row
+	for i, r := range slots {
+		if r != nil && !placed[i] {
+			moved = append(moved, r)
 		}
 	}
-	if len(old) < len(rows) {
-		for id, r := range rows {
-			if !old[id] {
-				add(r)
-			}
-		}
+	slices.SortFunc(moved, compare)
+	if len(kept) == 0 {
+		return moved
 	}
-	return out
+	out := make([]*row, 0, len(kept)+len(moved))
+	for _, r := range moved {
+		i, _ := slices.BinarySearchFunc(kept, r, compare)
+		out = append(append(out, kept[:i]...), r)
+		kept = kept[i:]
+	}
+	return append(out, kept...)
 }
 
-// sorted returns the rows in order; equal rows stand by key, so that none jumps
-// about.
-func (l list) sorted(rows []*row) []*row {
-	rows = slices.Clone(rows)
-	slices.SortFunc(rows, func(a, b *row) int {
-		c := l.order.compare(a, b)
-		if l.reverse {
-			c = -c
-		}
-		return cmp.Or(c, strings.Compare(a.id, b.id))
-	})
-	return rows
+// reorder puts all rows in order, after the order itself has changed.
+func (l list) reorder() list {
+	l.all = slices.SortedFunc(slices.Values(l.all), l.compare)
+	return l
+}
+
+// compare orders two rows; equal rows stand by key, so that none jumps about.
+func (l list) compare(a, b *row) int {
+	c := l.order.compare(a, b)
+	if l.reverse {
+		c = -c
+	}
+	return cmp.Or(c, strings.Compare(a.id, b.id))
 }
 
 func (o order) compare(a, b *row) int {
@@ -116,7 +121,7 @@ func (o order) compare(a, b *row) int {
 	case byExpiry:
 		return cmp.Compare(expiryRank(a), expiryRank(b))
 	case byHolder:
-		return strings.Compare(holderText(&a.lock), holderText(&b.lock))
+		return strings.Compare(holderText(a.lock), holderText(b.lock))
 	case byFamily:
 		return strings.Compare(a.lock.Family, b.lock.Family)
 	case byFence:
@@ -156,13 +161,6 @@ func attention(r *row) int {
 // or its library takes it for free already.
 func flagged(r *row) bool { return len(r.lock.Warnings) > 0 || r.lock.State == family.Lapsed }
 
-// matches reports whether a row contains a text; "!text" turns it round. Case
-// does not matter.
-func matches(r *row, want string) bool {
-	want, not := strings.CutPrefix(strings.ToLower(want), "!")
-	return want == "" || strings.Contains(r.text, want) != not
-}
-
 // current is the row under the cursor.
 func (l list) current() (*row, bool) {
 	if len(l.rows) == 0 {
@@ -187,12 +185,17 @@ func (m root) listKey(id keymap.ID) (root, tea.Cmd) {
 		return m.open(atSort), nil
 	case keymap.SortReverse:
 		l.reverse = !l.reverse
+		m.list = l.reorder()
 	case keymap.Wide:
 		l.wide = !l.wide
 	case keymap.Freeze:
 		m = m.freeze()
 	case keymap.Refresh:
 		return m.askNow()
+	case keymap.ScanPause:
+		return m.pauseScan()
+	case keymap.ScanDeep:
+		return m.scanDeep()
 	case keymap.OpenDetail, keymap.OpenRelease, keymap.Copy, keymap.CopyCommands:
 		return m.rowKey(id)
 	case keymap.OpenLab:
@@ -265,12 +268,21 @@ func (m root) freeze() root {
 	return m
 }
 
-// askNow asks the server at once, also while it is thought to be lost. A
-// question that has been under way for a while is given up.
+// askNow has all known locks looked at, and the keys walked over again; a server
+// that is lost is tried at once.
 func (m root) askNow() (root, tea.Cmd) {
-	if m.feed.pending != 0 && m.now.Sub(m.feed.askedAt) < time.Second {
-		return m, nil
+	return m.say(fine, "asking again: the locks that are known, then all keys"), m.tell((*inspect.Follower).Rescan)
+}
+
+// pauseScan stops the search for new locks where it is, or lets it go on.
+func (m root) pauseScan() (root, tea.Cmd) {
+	if m.feed.view.Paused {
+		return m.say(fine, "the search for new locks goes on"), m.tell((*inspect.Follower).Resume)
 	}
-	m.feed.scan.next = m.now
-	return m.ask()
+	return m.say(fine, "the search for new locks stops here; the locks that are known are followed on"), m.tell((*inspect.Follower).Pause)
+}
+
+// scanDeep has the shape of every key looked at, once.
+func (m root) scanDeep() (root, tea.Cmd) {
+	return m.say(fine, "looking at the shape of every key once, whatever its name"), m.tell((*inspect.Follower).Deepen)
 }

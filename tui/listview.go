@@ -74,23 +74,23 @@ func (t tableRows) Len() int        { return len(t.rows) }
 func (t tableRows) ID(i int) string { return t.rows[i].id }
 
 func (t tableRows) Row(i int, widths []int) []table.Cell {
-	r, th, now := t.rows[i], t.m.theme, t.m.listNow()
-	l := &r.lock
+	r, th := t.rows[i], t.m.theme
+	l, s := r.lock, t.m.sight(r, t.m.listNow())
 	paint := th.Text
-	if !r.gone.IsZero() || r.stale(now) {
+	if !r.gone.IsZero() || s.stale() {
 		paint = th.Muted
 	}
 	cells := []table.Cell{
 		colKey:     {Text: r.name, Paint: paint},
-		colHolder:  {Text: holderCell(l, th.Glyph, widths[colHolder]), Paint: t.holderPaint(r, now, paint)},
+		colHolder:  {Text: holderCell(l, th.Glyph, widths[colHolder]), Paint: t.holderPaint(r, s.now, paint)},
 		colKind:    {Text: kindWords(l.Kind, widths[colKind] < 9), Paint: paint},
 		colFamily:  {Text: familyWords(l.Family, l.Confidence.String()), Paint: paint},
 		colState:   {Text: r.stateWords(), Paint: paint},
 		colFence:   {Text: l.Fence, Paint: th.Fence},
 		colWaiters: {Text: waiterWords(l.Waiters), Paint: paint},
-		colBar:     {Text: r.bar(th, now, widths[colBar]), Ready: true},
-		colTTL:     {Text: r.expiry(now), Paint: r.expiryPaint(th, now)},
-		colAge:     {Text: ageWords(r.age(now)), Paint: th.Muted},
+		colBar:     {Text: r.bar(th, s, widths[colBar]), Ready: true},
+		colTTL:     {Text: r.expiry(s), Paint: r.expiryPaint(th, s)},
+		colAge:     {Text: s.ageWords(), Paint: th.Muted},
 	}
 	for i := range cells {
 		if !cells[i].Ready {
@@ -117,20 +117,20 @@ func (t tableRows) holderPaint(r *row, now time.Time, usual theme.Paint) theme.P
 }
 
 // bar draws what is left of the most that was seen of this holder.
-func (r *row) bar(th theme.Theme, now time.Time, w int) string {
-	l := &r.lock
+func (r *row) bar(th theme.Theme, s sight, w int) string {
+	l := r.lock
 	if l.Persistent || !r.gone.IsZero() || l.TTL >= practicallyForever {
 		return strings.Repeat(" ", w)
 	}
-	left := l.Deadline.Sub(r.asOf(now)).Milliseconds()
-	return th.Bar(left, r.whole, w, r.expiryPaint(th, now))
+	left := l.Deadline.Sub(s.asOf()).Milliseconds()
+	return th.Bar(left, r.whole, w, r.expiryPaint(th, s))
 }
 
 // expiryPaint is calm while there is time, and loud where there is none or
 // never an end.
-func (r *row) expiryPaint(th theme.Theme, now time.Time) theme.Paint {
-	l := &r.lock
-	if !r.gone.IsZero() || r.stale(now) {
+func (r *row) expiryPaint(th theme.Theme, s sight) theme.Paint {
+	l := r.lock
+	if !r.gone.IsZero() || s.stale() {
 		return th.Muted
 	}
 	if flagged(r) {
@@ -139,7 +139,7 @@ func (r *row) expiryPaint(th theme.Theme, now time.Time) theme.Paint {
 	if l.Persistent {
 		return th.Text
 	}
-	left := l.Deadline.Sub(now)
+	left := l.Deadline.Sub(s.now)
 	switch {
 	case left <= 0:
 		return th.Danger
@@ -202,9 +202,9 @@ func (m root) emptyList() []string {
 	case len(m.list.all) > 0:
 		return []string{"", fmt.Sprintf("  No lock contains %q; %s here without the filter (Esc clears it).",
 			m.list.filter.String(), plural(len(m.list.all), "lock"))}
-	case !m.feed.link.lost.IsZero():
+	case len(m.silent()) > 0:
 		return []string{"", "  The server does not answer, and no lock was seen before."}
-	case m.feed.scanned.IsZero():
+	case !m.feed.through:
 		return []string{"", "  Looking for locks" + m.theme.Glyph.Ellipsis}
 	}
 	return []string{"", "  No locks here. The second line says what was looked at."}

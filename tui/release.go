@@ -116,7 +116,7 @@ func (l lookMsg) apply(m root) (root, tea.Cmd) { //nolint:unparam // an applier 
 func (m root) review(l inspect.Lock) root {
 	p := &m.release
 	p.seen, p.live = l, l
-	if !sameHolders(&p.row.lock, &l) {
+	if !sameHolders(p.row.lock, &l) {
 		p.news = "It changed hands since the list showed it: " + p.row.lock.HolderWords() + " had it there."
 	}
 	plan, err := m.opts.Inspector.PlanRelease(l)
@@ -213,7 +213,7 @@ func (m root) panelKey(id keymap.ID) (root, tea.Cmd) {
 // again reviews what is there now.
 func (m root) again() (root, tea.Cmd) {
 	r := m.release.row
-	if now := m.feed.rows[r.id]; now != nil {
+	if now := m.feed.row(r.id); now != nil {
 		r = now
 	}
 	return m.back().openRelease(r)
@@ -293,12 +293,12 @@ func (s sentMsg) apply(m root) (root, tea.Cmd) {
 	}
 	m.now = later(m.now, s.at)
 	m.release.stage, m.release.outcome, m.release.top = done, s.outcome, 0
-	return m.ask()
+	return m, m.acted(m.release.plan.Lock, s.outcome)
 }
 
 // copyCommands copies what a release of a row would send.
 func (m root) copyCommands(r *row) (root, tea.Cmd) {
-	plan, err := m.opts.Inspector.PlanRelease(r.lock)
+	plan, err := m.opts.Inspector.PlanRelease(*r.lock)
 	if err != nil {
 		return m.say(warn, cleanError(err)), nil
 	}

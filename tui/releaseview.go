@@ -68,7 +68,7 @@ func (m root) reviewFacts() []fact {
 	l, r := &p.seen, p.row
 	if p.blocked == "" { // the facts stay live as long as they are of this holder
 		l = &p.live
-		if fresh := m.feed.rows[r.id]; fresh != nil && sameHolders(&fresh.lock, l) {
+		if fresh := m.feed.row(r.id); fresh != nil && sameHolders(fresh.lock, l) {
 			r = fresh
 		}
 	}
@@ -128,7 +128,7 @@ func endWords(l *inspect.Lock, r *row, now time.Time) string {
 	switch {
 	case l.Persistent && l.Deadline.IsZero():
 		return "NO EXPIRY: only a release ends it (" + text + ")"
-	case expires && r.renewals > 0:
+	case expires && r.renewals() > 0:
 		return text + ", unless it is renewed again"
 	case expires && left > 0 && left < time.Minute && l.State == family.Held:
 		return text + "; if nobody renews it, it ends by itself: waiting is safer"
@@ -136,21 +136,20 @@ func endWords(l *inspect.Lock, r *row, now time.Time) string {
 	return text
 }
 
-// evidence says what was seen of a living holder. It is no verdict.
+// evidence says what speaks for a living holder, and what for a dead one. It is
+// no verdict.
 func (m root) evidence(r *row) string {
-	switch {
-	case r.lock.State == family.Lapsed:
-		return "its own deadline is over"
-	case r.renewals > 0:
-		return "renewed " + r.renewedWords(m.now) + ": the holder lived then"
-	case r.lock.Persistent:
-		return "none either way: without expiry there is nothing to renew"
+	var said []string
+	if r.lock.State == family.Lapsed {
+		said = append(said, "its own deadline is over")
 	}
-	since := r.since
-	if since.IsZero() {
-		since = m.started
+	for _, e := range m.evidenceOf(r) {
+		said = append(said, e.Says+" ("+e.How+")")
 	}
-	return "no renewal was seen in the " + coarse(m.now.Sub(since)) + " that it was watched"
+	if len(said) == 0 {
+		return "none either way"
+	}
+	return strings.Join(said, "\n")
 }
 
 // stepLines are the steps of a plan: what each does, and the command.

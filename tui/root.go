@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"fencepost/keymap"
+	"fencepost/lockcore/inspect"
 	"fencepost/tui/theme"
 )
 
@@ -20,6 +21,7 @@ type root struct {
 	theme     theme.Theme
 	keys      keymap.Map
 	clipboard func(string) error
+	following *following // nil: nothing is followed
 
 	now           time.Time // of the last tick or answer: View reads no clock
 	started       time.Time
@@ -32,6 +34,7 @@ type root struct {
 	stack   []place // the screens that are open, the front one last
 	list    list
 	detail  detail
+	exam    exam
 	release release
 	help    help
 	sort    sortMenu
@@ -57,10 +60,10 @@ type applier interface {
 	apply(m root) (root, tea.Cmd)
 }
 
-func newRoot(ctx context.Context, o Options, clipboard func(string) error) root {
+func newRoot(ctx context.Context, o Options, fw *following, clipboard func(string) error) root {
 	return root{
-		ctx: ctx, opts: o, theme: o.Theme, keys: o.Keys, clipboard: clipboard,
-		server: o.Server, stack: []place{atList}, list: newList(),
+		ctx: ctx, opts: o, theme: o.Theme, keys: o.Keys, clipboard: clipboard, following: fw,
+		server: o.Server, stack: []place{atList}, list: newList(), feed: feed{view: &inspect.View{}},
 	}
 }
 
@@ -79,8 +82,8 @@ func (m root) back() root {
 	return m
 }
 
-// Init starts the one ticker.
-func (m root) Init() tea.Cmd { return m.opts.Crash.guard(tickNow) }
+// Init starts the one ticker, and the waiting for news.
+func (m root) Init() tea.Cmd { return m.opts.Crash.guard(tea.Batch(tickNow, m.await())) }
 
 // Update never does I/O.
 //
@@ -106,8 +109,7 @@ func (m root) handle(msg tea.Msg) (root, tea.Cmd) {
 	case tea.KeyMsg:
 		return m.typed(msg)
 	case tea.ResumeMsg:
-		m.feed.nextRefresh = m.now
-		return m.say(fine, "back again; what happened meanwhile was not seen"), nil
+		return m.say(fine, "back again"), m.tell((*inspect.Follower).Rescan)
 	case applier:
 		return msg.apply(m)
 	}
@@ -129,15 +131,10 @@ func (t tickMsg) apply(m root) (root, tea.Cmd) {
 		m.started = m.now
 	}
 	cmds := []tea.Cmd{tea.Tick(tickEvery, func(t time.Time) tea.Msg { return tickMsg(t) })}
-	var cmd tea.Cmd
-	if m.feed.pending == 0 && !m.now.Before(m.feed.nextRefresh) {
-		m, cmd = m.ask()
-		cmds = append(cmds, cmd)
-	}
-	if !m.feed.scan.running && !m.now.Before(m.feed.scan.next) && m.feed.link.lost.IsZero() {
-		m, cmd = m.startScan()
-		cmds = append(cmds, cmd)
-	}
+	m, cmd := m.identify()
+	cmds = append(cmds, cmd)
+	m, cmd = m.examine()
+	cmds = append(cmds, cmd)
 	m.notice = m.notice.fade(m.now)
 	m = m.tickLab()
 	m, cmd = m.tickRelease()

@@ -17,7 +17,7 @@ func (m root) sortKey(id keymap.ID) (root, tea.Cmd) {
 		m.sort.choice = min(len(orders())-1, m.sort.choice+1)
 	case keymap.Confirm:
 		m.list.order, m.list.reverse = order(m.sort.choice), false
-		m.list = m.list.sync(m)
+		m.list = m.list.reorder().sync(m)
 		return m.back(), nil
 	case keymap.Back:
 		return m.back(), nil

@@ -31,15 +31,16 @@ func (e SignalError) Error() string { return "ended by " + e.Signal.String() }
 // every case the terminal is as it was before.
 func Run(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // ends the commands that still run
+	defer cancel() // ends the commands that still run, and what follows the locks
 	return newConsole(ctx, o).run()
 }
 
 // console is a program that is set up, and what takes its faults.
 type console struct {
-	ctx     context.Context
-	program *tea.Program
-	crash   *Crash
+	ctx       context.Context
+	program   *tea.Program
+	crash     *Crash
+	following *following
 }
 
 func newConsole(ctx context.Context, o Options) *console {
@@ -47,14 +48,16 @@ func newConsole(ctx context.Context, o Options) *console {
 		o.Crash = &Crash{}
 	}
 	out := &screen{out: o.Out}
-	p := tea.NewProgram(newRoot(ctx, o, out.copy), programOptions(o, out)...)
+	fw := follow(ctx, &o)
+	p := tea.NewProgram(newRoot(ctx, o, fw, out.copy), programOptions(o, out)...)
 	o.Crash.onStop(p.Kill)
-	return &console{ctx, p, o.Crash}
+	return &console{ctx, p, o.Crash, fw}
 }
 
 func (c *console) run() error {
 	stop, got := watchSignals(c.program)
 	defer stop()
+	defer c.following.stop()
 	_, err := c.program.Run()
 	return ending(c.crash, got(), c.ctx.Err(), err)
 }

@@ -12,39 +12,50 @@ import (
 	"fencepost/tui/theme"
 )
 
-// age is how old a row's facts are; a row that is gone was told so at gone.
-func (r *row) age(now time.Time) time.Duration {
-	if !r.gone.IsZero() {
-		return max(0, now.Sub(r.gone))
-	}
-	return r.lock.Age(now)
+// staleAfter is the age from which a fact is shown as old.
+const staleAfter = 3 * time.Second
+
+// sight is a moment at which a row is looked at: now, and up to when what the row
+// says is known to hold.
+type sight struct {
+	now, known time.Time
+	live       bool // its node answers
 }
 
-// stale reports whether the facts are so old that a countdown from them would
-// pretend to know.
-func (r *row) stale(now time.Time) bool { return r.age(now) > staleAfter }
+// sight is how a row is seen at a moment.
+func (m root) sight(r *row, now time.Time) sight {
+	known, live := m.feed.known(r)
+	return sight{now, known, live}
+}
+
+// age is how old a row's facts are; a row that is gone was told so at gone.
+func (s sight) age() time.Duration { return max(0, s.now.Sub(s.known)) }
+
+// stale reports whether a countdown from the facts would pretend to know: they
+// are old, or nobody can say whether they still hold.
+func (s sight) stale() bool { return !s.live || s.age() > staleAfter }
 
 // asOf is the moment for which a row's times are shown: now while the facts are
-// fresh, else the moment when they were.
-func (r *row) asOf(now time.Time) time.Time {
-	if r.stale(now) {
-		return r.lock.SampledAt
+// fresh, else the moment up to which they were known to hold.
+func (s sight) asOf() time.Time {
+	if s.stale() {
+		return s.known
 	}
-	return now
+	return s.now
 }
 
 // expiry says in few cells when the lock ends by itself. A "?" says that this
 // was so when the server was last heard.
-func (r *row) expiry(now time.Time) string {
-	text := r.expiryAt(r.asOf(now))
-	if r.gone.IsZero() && r.stale(now) {
+func (r *row) expiry(s sight) string {
+	text := r.expiryAt(s.asOf())
+	if r.gone.IsZero() && s.stale() {
 		text += "?"
 	}
 	return text
 }
 
 func (r *row) expiryAt(at time.Time) string {
-	l := &r.lock
+	l := r.lock
 	switch {
 	case !r.gone.IsZero():
 		return "gone"
@@ -91,11 +102,11 @@ func coarse(d time.Duration) string {
 }
 
 // ageWords is the age of a row's facts, calm while they are fresh.
-func ageWords(d time.Duration) string {
-	if d < 2*time.Second {
-		return "now"
+func (s sight) ageWords() string {
+	if d := s.age(); s.stale() || d >= 2*time.Second {
+		return strings.ReplaceAll(coarse(d), " ", "")
 	}
-	return strings.ReplaceAll(coarse(d), " ", "")
+	return "now"
 }
 
 // kindWords is the lock's kind in at most six cells where short is set.

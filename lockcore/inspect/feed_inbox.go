@@ -49,12 +49,18 @@ func newInbox(db string) *inbox {
 	return &inbox{signal: make(chan struct{}, 1), catch: func() {}, db: db}
 }
 
-// note changes what is kept and wakes the reader.
+// note files a sign of life of the server and wakes the reader.
 func (b *inbox) note(change func(now time.Time)) {
+	b.file(func(now time.Time) {
+		b.heard = now
+		change(now)
+	})
+}
+
+// file changes what is kept and wakes the reader.
+func (b *inbox) file(change func(now time.Time)) {
 	b.mu.Lock()
-	now := time.Now()
-	b.heard = now
-	change(now)
+	change(time.Now())
 	b.mu.Unlock()
 	select {
 	case b.signal <- struct{}{}:
@@ -119,9 +125,10 @@ func (b *inbox) pong(mark string) {
 	b.note(func(time.Time) { b.pongs = append(b.pongs, mark) })
 }
 
-// end notes that a feed's connection is over.
+// end notes that a feed's connection is over, which is no sign of life: we may
+// have closed it ourselves, since nothing came.
 func (b *inbox) end(f *feed, err error) {
-	b.note(func(time.Time) { b.failed, b.why = append(b.failed, f), err })
+	b.file(func(time.Time) { b.failed, b.why = append(b.failed, f), err })
 }
 
 // follow makes a feed the one whose notifications count.

@@ -1,0 +1,111 @@
+package tui
+
+import (
+	"slices"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"fencepost/lockcore/inspect"
+)
+
+// exam is what a closer look at one lock has shown: the one before the
+// operator's eyes, in the detail screen or in a panel over it.
+type exam struct {
+	id      string              // of the row
+	look    inspect.Examination // without what watching alone shows
+	at      time.Time           // when it was answered; zero: not yet
+	err     error
+	askedAt time.Time
+	asking  bool
+}
+
+// examineEvery is how often the lock before the operator's eyes is examined: a
+// server with many connections is busy for a moment each time.
+const examineEvery = 10 * time.Second
+
+// examinedMsg is the answer to an examination.
+type examinedMsg struct {
+	id   string
+	look inspect.Examination
+	err  error
+	at   time.Time
+}
+
+// beforeEyes is the lock that the operator is looking at closely; nil if none is.
+func (m root) beforeEyes() *row {
+	id := ""
+	switch {
+	case slices.Contains(m.stack, atRelease) && m.release.row != nil:
+		id = m.release.row.id
+	case slices.Contains(m.stack, atDetail):
+		id = m.detail.id
+	}
+	if id == "" {
+		return nil
+	}
+	if r := m.feed.row(id); r != nil && r.gone.IsZero() {
+		return r
+	}
+	return nil
+}
+
+// examine has the lock before the operator's eyes examined where that is due.
+func (m root) examine() (root, tea.Cmd) {
+	r := m.beforeEyes()
+	if r == nil {
+		return m, nil
+	}
+	if m.exam.id != r.id {
+		m.exam = exam{id: r.id}
+	}
+	e := &m.exam
+	if _, live := m.feed.known(r); !live || e.asking || !e.askedAt.IsZero() && m.now.Sub(e.askedAt) < examineEvery {
+		return m, nil
+	}
+	e.asking, e.askedAt = true, m.now
+	ctx, cancel := m.bounded()
+	in, w, id := m.opts.Inspector, r.watched, r.id
+	return m, func() tea.Msg {
+		defer cancel()
+		look, err := in.Examine(ctx, w)
+		// What watching shows is true from second to second: it is taken from the row.
+		look.Evidence = look.Evidence[min(len(w.Evidence(look.At)), len(look.Evidence)):]
+		if w.Waiters != nil && w.Waiters.Count != 0 && len(look.Contention) > 0 {
+			look.Contention = look.Contention[1:]
+		}
+		return examinedMsg{id, look, err, time.Now()}
+	}
+}
+
+func (e examinedMsg) apply(m root) (root, tea.Cmd) { //nolint:unparam // an applier may ask for a command, this one does not
+	if e.id != m.exam.id {
+		return m, nil
+	}
+	m.now = later(m.now, e.at)
+	m.exam.asking, m.exam.err = false, e.err
+	if e.err == nil {
+		m.exam.look, m.exam.at = e.look, e.at
+	}
+	return m, nil
+}
+
+// evidenceOf is all that speaks for a living or for a dead holder of a row's
+// lock, and how each is known: what watching has shown, and the last examination.
+func (m root) evidenceOf(r *row) []inspect.Evidence {
+	known, _ := m.feed.known(r)
+	out := r.watched.Evidence(known)
+	if m.exam.id == r.id {
+		out = append(out, m.exam.look.Evidence...)
+	}
+	return out
+}
+
+// contentionOf are the signs of others who want a row's lock, besides the waiters
+// that its library lets be seen.
+func (m root) contentionOf(r *row) []inspect.Sign {
+	if m.exam.id != r.id {
+		return nil
+	}
+	return m.exam.look.Contention
+}

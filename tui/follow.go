@@ -1,0 +1,189 @@
+package tui
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"fencepost/lockcore/inspect"
+)
+
+const (
+	// newsEvery is the least time between two messages of what is new: nobody reads
+	// faster, and each draws the screen.
+	newsEvery = 80 * time.Millisecond
+	// lookAgain is after what time the rows are put in order though nothing is new:
+	// those that are gone leave the screen.
+	lookAgain = 500 * time.Millisecond
+	// goneShown is for how long a lock that is gone is shown as gone.
+	goneShown = 4 * time.Second
+)
+
+// following makes rows of what a Follower knows. What it keeps from one time to
+// the next belongs to the one command that waits for news: the model only starts
+// that command, and gets its messages.
+type following struct {
+	f      *inspect.Follower
+	told   time.Time     // when the last message was sent
+	view   *inspect.View // of the last message
+	quiet  bool          // that view was of a time when no pass was under way
+	rows   map[string]*row
+	byFact map[*inspect.Watched]*row
+	slots  []*row   // every row by its slot; nil: the slot is free
+	seen   []uint64 // by slot: in which round its lock was last there
+	free   []int
+	round  uint64
+	leaves int // rows that are gone and still shown
+}
+
+// follow begins to follow the locks that the console is for.
+func follow(ctx context.Context, o *Options) *following {
+	f := o.Inspector.Follow(ctx, o.Query, inspect.FollowOptions{Crash: o.Crash.Report})
+	return &following{f: f, rows: map[string]*row{}, byFact: map[*inspect.Watched]*row{}}
+}
+
+// stop ends the following; it takes well under a second, whatever the servers do.
+func (fw *following) stop() {
+	if fw != nil {
+		fw.f.Stop()
+	}
+}
+
+// newsMsg is what a Follower knows, and what happened since the last one.
+type newsMsg struct {
+	view   *inspect.View
+	slots  []*row          // all rows, in no order that means anything; some are nil
+	events []inspect.Event // oldest first
+	lost   uint64          // events that came too fast
+	at     time.Time
+}
+
+// await waits for news. There is only ever one of these commands under way.
+func (m root) await() tea.Cmd {
+	fw, ctx := m.following, m.ctx
+	if fw == nil {
+		return nil
+	}
+	return func() tea.Msg {
+		for {
+			if !fw.wait(ctx) {
+				return nil
+			}
+			if news, ok := fw.news(time.Now()); ok {
+				return news
+			}
+		}
+	}
+}
+
+// wait returns when there may be something to show, and false at the end.
+func (fw *following) wait(ctx context.Context) bool {
+	select {
+	case <-fw.f.Changed():
+	case <-time.After(lookAgain):
+	case <-ctx.Done():
+		return false
+	}
+	if rest := newsEvery - time.Since(fw.told); rest > 0 {
+		select {
+		case <-time.After(rest):
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
+}
+
+// news is what the Follower knows now; false where nothing is new.
+func (fw *following) news(now time.Time) (newsMsg, bool) {
+	events, lost := fw.f.Drain()
+	v := fw.f.View()
+	if v == fw.view && len(events) == 0 && fw.leaves == 0 {
+		return newsMsg{}, false
+	}
+	fw.take(v, now)
+	fw.told = time.Now()
+	return newsMsg{view: v, slots: slices.Clone(fw.slots), events: events, lost: lost, at: now}, true
+}
+
+// take makes the rows those of a view. A fact that is the same pointer as before
+// has not changed, so most rows cost one look into a table.
+func (fw *following) take(v *inspect.View, now time.Time) {
+	fw.round++
+	// What a pass comes upon was there before the console looked; what is new
+	// while none is under way has come.
+	quiet := !v.Scanning && v.Coverage.Complete
+	came := quiet && fw.quiet
+	for _, w := range v.Rows {
+		r := fw.byFact[w]
+		if r == nil || !r.gone.IsZero() {
+			r = fw.put(w, came || w.Began)
+		}
+		fw.seen[r.slot] = fw.round
+	}
+	fw.view, fw.quiet, fw.leaves = v, quiet, 0
+	for i, r := range fw.slots {
+		if r == nil || fw.seen[i] == fw.round {
+			continue
+		}
+		if r.gone.IsZero() {
+			delete(fw.byFact, r.watched)
+			r = r.lost(now)
+			fw.slots[i], fw.rows[r.id] = r, r
+		}
+		if now.Sub(r.gone) < goneShown {
+			fw.leaves++
+			continue
+		}
+		delete(fw.rows, r.id)
+		fw.slots[i] = nil
+		fw.free = append(fw.free, i)
+	}
+}
+
+// put makes a row of a fact that is new.
+func (fw *following) put(w *inspect.Watched, came bool) *row {
+	old := fw.rows[rowID(&w.Lock)]
+	var r *row
+	if old != nil {
+		delete(fw.byFact, old.watched)
+		r = old.next(w)
+	} else {
+		r = newRow(w, came)
+		r.slot = fw.slot()
+	}
+	fw.rows[r.id], fw.byFact[w], fw.slots[r.slot] = r, r, r
+	return r
+}
+
+// slot is a place for one more row.
+func (fw *following) slot() int {
+	if n := len(fw.free); n > 0 {
+		i := fw.free[n-1]
+		fw.free = fw.free[:n-1]
+		return i
+	}
+	fw.slots, fw.seen = append(fw.slots, nil), append(fw.seen, 0)
+	return len(fw.slots) - 1
+}
+
+// tell has the Follower do something. Its trackers take orders one by one, so
+// that is for a command.
+func (m root) tell(order func(*inspect.Follower)) tea.Cmd {
+	fw := m.following
+	if fw == nil {
+		return nil
+	}
+	return func() tea.Msg {
+		order(fw.f)
+		return nil
+	}
+}
+
+// acted tells the Follower what an act of this console's has done to a lock, so
+// that the event which follows says who it was.
+func (m root) acted(l inspect.Lock, out inspect.Outcome) tea.Cmd {
+	return m.tell(func(f *inspect.Follower) { f.Acted(&l, out) })
+}

@@ -1,0 +1,218 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"fencepost/keymap"
+	"fencepost/lockcore/inspect"
+)
+
+// allLive reports whether every node answers.
+func (m root) allLive() bool {
+	nodes := m.feed.view.Nodes
+	return len(nodes) > 0 && !slices.ContainsFunc(nodes, func(n inspect.NodeStatus) bool { return n.Reach != inspect.Live })
+}
+
+// silent are the nodes that do not answer.
+func (m root) silent() []*inspect.NodeStatus {
+	var out []*inspect.NodeStatus
+	for i := range m.feed.view.Nodes {
+		if n := &m.feed.view.Nodes[i]; n.Reach == inspect.Late || n.Reach == inspect.Lost {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// linkWords say how the locks are followed, and how fresh the screen is. A lost
+// server shows at once.
+func (m root) linkWords() string {
+	th := m.theme
+	if silent := m.silent(); len(silent) > 0 {
+		return th.BadgeLost.Wrap(" " + m.silence(silent) + " ")
+	}
+	switch {
+	case !m.list.frozen.IsZero():
+		return th.BadgeLost.Wrap(" FROZEN for " + coarse(m.now.Sub(m.list.frozen)) + " ")
+	case !m.allLive():
+		return "connecting" + th.Glyph.Ellipsis
+	}
+	return th.Good.Wrap("live") + th.Muted.Wrap(", "+m.followedWords())
+}
+
+// silence says who does not answer, and since when.
+func (m root) silence(silent []*inspect.NodeStatus) string {
+	n := silent[0]
+	since := " for " + recent(m.now.Sub(n.Heard))
+	if n.Heard.IsZero() {
+		since = " so far"
+	}
+	if all := len(m.feed.view.Nodes); all > 1 {
+		return fmt.Sprintf("%d of %d nodes: NO ANSWER%s", len(silent), all, since)
+	}
+	if n.Reach == inspect.Lost && !n.Heard.IsZero() {
+		return "LOST" + since
+	}
+	return "NO ANSWER" + since
+}
+
+// followedWords say how changes are learned: by tracking, by notifications, by
+// polling. Where nodes differ, the one that tells least counts.
+func (m root) followedWords() string {
+	rank := map[inspect.Source]int{inspect.ByTracking: 0, inspect.ByNotification: 1, inspect.ByPolling: 2}
+	worst := slices.MaxFunc(m.feed.view.Nodes, func(a, b inspect.NodeStatus) int { return rank[a.Source] - rank[b.Source] })
+	return worst.Following
+}
+
+// secondLine is the coverage, so that an empty list can be believed, or why the
+// server does not answer.
+func (m root) secondLine() string {
+	if silent := m.silent(); len(silent) > 0 {
+		return " " + m.theme.Warn.Wrap(m.whySilent(silent[0]))
+	}
+	parts := append([]string{m.countWords()}, m.coverageWords()...)
+	return m.theme.Muted.Wrap(" " + strings.Join(parts, " "+m.theme.Glyph.Dot+" "))
+}
+
+// whySilent says what is wrong with a node, and what comes next.
+func (m root) whySilent(n *inspect.NodeStatus) string {
+	at := ""
+	if len(m.feed.view.Nodes) > 1 {
+		at = n.Addr + ": "
+	}
+	if n.Reach == inspect.Late {
+		return at + "it took a question and does not answer; rows stay as they were last heard"
+	}
+	text := at + n.Err
+	if wait := n.RetryAt.Sub(m.now); wait > 0 {
+		text += "; next try in " + recent(wait)
+	} else {
+		text += "; trying"
+	}
+	key, _ := m.keys.Get(keymap.Refresh)
+	return text + " (" + keymap.Name(key.Keys[0]) + ": now)"
+}
+
+func (m root) countWords() string {
+	if m.list.filter.String() != "" {
+		return fmt.Sprintf("filter %q: %d of %s (Esc clears)", m.list.filter.String(), len(m.list.rows), plural(len(m.list.all), "lock"))
+	}
+	return plural(len(m.list.all), "lock")
+}
+
+// coverageWords say what was looked at, or how far that is.
+func (m root) coverageWords() []string {
+	v := m.feed.view
+	c := v.Coverage
+	if c.Nodes == 0 {
+		return nil
+	}
+	key, _ := m.keys.Get(keymap.ScanPause)
+	progress := fmt.Sprintf("%s of ~%s keys", roughly(c.Scanned), roughly(max(c.Keyspace, c.Scanned)))
+	var parts []string
+	switch {
+	case v.Paused && !c.Complete:
+		parts = []string{"scan PAUSED at " + progress + " (" + keymap.Name(key.Keys[0]) + " goes on)"}
+	case v.Scanning || !m.feed.through && len(c.Errors) == 0:
+		parts = []string{"scanned " + progress}
+	default:
+		parts = []string{m.depthWords()}
+	}
+	if v.Paused && c.Complete {
+		parts = append(parts, "search for new locks PAUSED ("+keymap.Name(key.Keys[0])+" goes on)")
+	}
+	parts = append(parts, whereWords(&c)...)
+	if c.PossibleHidden > 0 {
+		parts = append(parts, fmt.Sprintf("%d doubtful hidden", c.PossibleHidden))
+	}
+	if !c.Complete && m.feed.through && !v.Scanning {
+		parts = append(parts, "INCOMPLETE")
+	}
+	return append(parts, c.Errors...)
+}
+
+// depthWords say how closely the keys were looked at.
+func (m root) depthWords() string {
+	v := m.feed.view
+	c := v.Coverage
+	keys := pluralThousands(c.Scanned, "key")
+	if c.Depth != inspect.ByName {
+		return keys + " looked at (deep)"
+	}
+	deep, _ := m.keys.Get(keymap.ScanDeep)
+	text := keys + " looked at by name"
+	if v.DeepAt.IsZero() {
+		return text + " (" + keymap.Name(deep.Keys[0]) + ": deep)"
+	}
+	return text + ", deep " + coarse(m.now.Sub(v.DeepAt)) + " ago"
+}
+
+// whereWords say in which databases and nodes was looked, and in which not.
+func whereWords(c *inspect.Coverage) []string {
+	var parts []string
+	if len(c.Match) > 0 && !slices.Equal(c.Match, []string{"*"}) {
+		parts = append(parts, "only "+strings.Join(c.Match, " "))
+	}
+	if len(c.DBs) > 0 {
+		parts = append(parts, "db "+numbers(c.DBs))
+	}
+	if len(c.OtherDBs) > 0 {
+		parts = append(parts, "db "+numbers(c.OtherDBs)+" have keys too")
+	}
+	if c.Nodes > 1 {
+		parts = append(parts, fmt.Sprintf("%d of %d nodes", c.NodesScanned, c.Nodes))
+	}
+	return parts
+}
+
+func numbers(list []int) string {
+	out := make([]string, len(list))
+	for i, n := range list {
+		out[i] = strconv.Itoa(n)
+	}
+	return strings.Join(out, ",")
+}
+
+// thousands writes a number in groups of three.
+func thousands(n int64) string {
+	text := strconv.FormatInt(n, 10)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+func pluralThousands(n int64, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return thousands(n) + " " + noun
+}
+
+// roughly is a number at a glance: 812, 240k, 1.0M.
+func roughly(n int64) string {
+	switch {
+	case n < 10_000:
+		return strconv.FormatInt(n, 10)
+	case n < 1_000_000:
+		return strconv.FormatInt(n/1000, 10) + "k"
+	}
+	return strconv.FormatFloat(float64(n)/1e6, 'f', 1, 64) + "M"
+}
+
+// recent is a time that has just passed or is near: 412 ms, 2.3 s, then in its
+// largest unit.
+func recent(d time.Duration) string {
+	d = max(0, d)
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Round(10*time.Millisecond).Milliseconds())
+	case d < 10*time.Second:
+		return fmt.Sprintf("%d.%d s", d/time.Second, d%time.Second/(100*time.Millisecond))
+	}
+	return coarse(d)
+}
