@@ -240,7 +240,7 @@ func (m root) cut(s string, w int) string { return m.theme.Glyph.Cut(s, w) }
 func (m root) laneTexts(l lanes, run *scenario.Run, r laneRow) (does, redis, store string) {
 	w := m.words()
 	var doing []string
-	for _, c := range w.CellsFor(run, r.step, l.short) {
+	for _, c := range w.LaneCells(run, r.step, l.short) {
 		if c.Does != "" {
 			doing = append(doing, oneLine(c.Does))
 		}

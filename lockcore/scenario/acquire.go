@@ -188,27 +188,6 @@ func (e *engine) acquireHash(a *actor, l *lockRecord, lease time.Duration) Outco
 	return Outcome{Code: Granted, Value: strconv.FormatInt(n, 10)}
 }
 
-// quorumNodes are the masters of a quorum.
-func quorumNodes() []string { return []string{"R1", "R2", "R3", "R4", "R5"} }
-
-// acquireQuorum asks five masters, and holds the lock when three agree.
-func (e *engine) acquireQuorum(a *actor, l *lockRecord, lease time.Duration) Outcome {
-	agreed := 0
-	for _, node := range quorumNodes() {
-		reply, ok := e.ask(node, func(o on) wire.Call {
-			return wire.Command("SET", o.keys(l.name).Lock, a.token, "NX", "PX", o.ms(lease))
-		})
-		if ok && reply == "OK" {
-			agreed++
-		}
-	}
-	if agreed < 3 {
-		return Outcome{Code: Denied}
-	}
-	e.granted(a, l, a.token, "", lease)
-	return Outcome{Code: Granted, Value: strconv.Itoa(agreed) + " of 5"}
-}
-
 // acquired is what an answer to an acquire does to the actor.
 func (e *engine) acquired(a *actor, o Outcome, sent, lease time.Duration) {
 	a.hasRead, a.entered, a.ignored, a.outdated = false, false, false, false

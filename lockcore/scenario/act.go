@@ -116,10 +116,8 @@ func (e *engine) actNobody(act Act) {
 	e.sees(Outcome{Code: Done})
 	other := e.actors[act.Who]
 	switch act.Verb {
-	case Split:
-		other.split = true
-	case Heal:
-		other.split = false
+	case Split, Heal:
+		e.cut(other, act)
 	case Deliver:
 		e.deliver(other)
 	case Settle:
@@ -127,5 +125,18 @@ func (e *engine) actNobody(act Act) {
 		e.over()
 	default:
 		e.actServer(act)
+	}
+}
+
+// cut keeps an actor away from the lock server, or from some masters of a
+// quorum, or lets it through again.
+func (e *engine) cut(a *actor, act Act) {
+	switch {
+	case len(act.Nodes) == 0:
+		a.split = act.Verb == Split
+	case act.Verb == Split:
+		a.cutFrom = slices.Concat(a.cutFrom, act.Nodes)
+	default:
+		a.cutFrom = slices.DeleteFunc(slices.Clone(a.cutFrom), func(n string) bool { return slices.Contains(act.Nodes, n) })
 	}
 }

@@ -14,14 +14,8 @@ func (e *engine) actServer(act Act) {
 	switch act.Verb {
 	case Fill:
 		what, err = "fill", e.fill(act.Who)
-	case Stop:
-		what, err = "stop", e.servers.Stop(e.ctx, NodeLock)
-		e.down[NodeLock] = true
-		e.sees(Outcome{Code: Stopped})
-	case Start:
-		what, err = "stop", e.servers.Start(e.ctx, NodeLock)
-		e.down[NodeLock] = false
-		e.sees(Outcome{Code: Empty})
+	case Stop, Start:
+		what, err = "stop", e.power(act)
 	case Detach:
 		what, err = "replica", e.servers.Detach(e.ctx)
 		e.sees(Outcome{Code: CutOff})
@@ -78,4 +72,27 @@ func (e *engine) waitReplicas(a *actor) {
 	e.leave(a, ThinksNothing)
 	e.count("acquire-timeout")
 	e.sees(Outcome{Code: Replicas, Value: strconv.FormatInt(n, 10)})
+}
+
+// power stops a server or brings it back. A server that a fork has killed may be
+// stopped by the story once more; that is no second stop.
+func (e *engine) power(act Act) error {
+	node := or(act.Who, NodeLock)
+	if act.Verb == Stop {
+		e.sees(Outcome{Code: Stopped, Value: act.Who})
+		if e.down[node] {
+			return nil
+		}
+		e.down[node] = true
+		return e.servers.Stop(e.ctx, node)
+	}
+	e.sees(Outcome{Code: Empty, Value: act.Who})
+	if !e.down[node] {
+		return nil
+	}
+	e.down[node] = false
+	if e.set[SwRestart].Is("one-lease") {
+		e.keptOut[node] = e.now + e.s.Stage.Lease
+	}
+	return e.servers.Start(e.ctx, node)
 }

@@ -36,6 +36,7 @@ type actor struct {
 	blocked      []time.Duration // until when connections of its pool are taken
 	crashed      bool
 	split        bool
+	cutFrom      []string // masters of a quorum that it does not reach
 	overdue      []*timer
 	renewals     int // a renewal planned earlier is dead
 	round        int // timers of an earlier round are dead

@@ -101,6 +101,11 @@ func (r *reader) checkLists(s *Scenario) {
 			r.fail(string(sig), fmt.Errorf("there is no signal %q; the signals are %v", sig, Signals()))
 		}
 	}
+	for _, n := range s.FoundBy {
+		if n < 1 || n > SixQuestions {
+			r.fail("found_by", fmt.Errorf("found_by: %d is none of the six questions, 1 to 6", n))
+		}
+	}
 	for _, rule := range s.Aside {
 		if !slices.Contains(Rules(), rule) {
 			r.fail(string(rule), fmt.Errorf("there is no rule %q; the rules are %s", rule, ruleList()))
@@ -138,6 +143,7 @@ func (r *reader) checkWorld(s *Scenario, w *World, where string) {
 	}
 	r.checkTimes(w)
 	r.checkActors(w)
+	r.checkQuorum(w)
 	if s.RunsAt(ChosenRedis) {
 		if v, bad := w.needsServers(); bad {
 			r.fail(where, fmt.Errorf("world %s: %q cannot be done to a chosen Redis, so runs must not say \"redis\"", w.Name, v))

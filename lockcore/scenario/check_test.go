@@ -69,6 +69,27 @@ func TestParseSaysWhatIsWrongAndWhere(t *testing.T) {
 	}
 }
 
+// A master is named where there are masters, and nowhere else.
+func TestCheckMasters(t *testing.T) {
+	quorum, plain := shipped(t, "redlock-pause"), shipped(t, "server-restart")
+	for _, c := range []struct{ text, old, new, want string }{
+		{quorum, "- stop R3", "- stop", "does not say which of R1"},
+		{quorum, "- stop R3", "- stop R9", "cannot stand behind stop"},
+		{quorum, "from R4 R5", "from R4 R7", "is no master of a quorum"},
+		{quorum, "split A from R4 R5", "split - from R4", "cannot stand behind split"},
+		{quorum, "found_by = [1, 3, 6]", "found_by = [7]", "none of the six questions"},
+		{plain, "- stop", "- stop R3", "there is one server only"},
+	} {
+		bad := strings.Replace(c.text, c.old, c.new, 1)
+		if bad == c.text {
+			t.Fatalf("%q is not in the file", c.old)
+		}
+		if _, err := scenario.Parse("story.toml", bad); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q for %q: %v\nmust say %q", c.new, c.old, err, c.want)
+		}
+	}
+}
+
 // What stands in a file never makes the program panic or hang.
 func FuzzParseAndPlay(f *testing.F) {
 	for _, name := range []string{"gc-pause-late-write", "polling-herd", "server-restart", "thread-hand-off", "ghost-acquire"} {

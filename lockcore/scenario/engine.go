@@ -78,9 +78,11 @@ type engine struct {
 
 	run  *Run
 	down map[string]bool // servers that the story has stopped
-	step *Step           // being played
-	did  *Did            // being done
-	err  error           // the port gave up
+	// keptOut are masters of a quorum that nobody asks until then.
+	keptOut map[string]time.Duration
+	step    *Step // being played
+	did     *Did  // being done
+	err     error // the port gave up
 }
 
 // item is something that is due: a line of the story, or a timer.
@@ -102,10 +104,10 @@ type timer struct {
 func newEngine(ctx context.Context, s *Scenario, w *World, port Port, opt Options) *engine {
 	e := &engine{ctx: ctx, s: s, w: w, set: w.Set, port: port, opt: opt,
 		rng:    rand.New(rand.NewPCG(uint64(opt.Seed), 7)),
-		actors: make(map[string]*actor), down: make(map[string]bool), locks: make(map[string]*lockRecord),
+		actors: make(map[string]*actor), down: make(map[string]bool), keptOut: make(map[string]time.Duration), locks: make(map[string]*lockRecord),
 		run: &Run{Name: s.Name, World: w.Name, Seed: opt.Seed, Where: opt.Where, Guarded: w.Guarded(),
 			Switch: s.switched(w), Ends: opt.Ends, Actors: w.Actors(),
-			Lease: s.Stage.Lease},
+			Lease: s.Stage.Lease, Schedule: w.Schedule},
 	}
 	if d := e.set[SwAcquire].For("lease"); d > 0 {
 		e.run.Lease = d
@@ -318,7 +320,7 @@ func (e *engine) broke(r Rule) {
 func (e *engine) send(node string, build func(on) []wire.Call) (replies []any, ok bool) {
 	shown := show(build(on{short: func(d time.Duration) time.Duration { return d }, quote: true}))
 	replies, err := e.port.Do(e.ctx, node, build(e.wire())...)
-	sent := Sent{Node: node, Line: shown}
+	sent := Sent{Node: node, Line: prompt(node) + shown}
 	switch {
 	case e.ctx.Err() != nil:
 		e.err = e.ctx.Err()

@@ -11,19 +11,24 @@ import (
 // Twist is what somebody at the lab does to a story.
 type Twist string
 
-// The twists. RunOut lets time pass until the lease has ended.
+// The twists. RunOut lets time pass until the lease has ended. KillIt ends the
+// lock's server as kill -9 does: it comes back at once, and empty.
 const (
 	PauseIt  Twist = "pause"
 	CrashIt  Twist = "crash"
 	CutReply Twist = "cut-reply"
 	RunOut   Twist = "run-out"
+	KillIt   Twist = "kill"
 )
 
 // Twists are all of them, in the order of a menu.
-func Twists() []Twist { return []Twist{PauseIt, CrashIt, CutReply, RunOut} }
+func Twists() []Twist { return []Twist{PauseIt, CrashIt, CutReply, RunOut, KillIt} }
 
 // ErrNothingToCut says that the actor asks nothing of the lock after the step.
 var ErrNothingToCut = errors.New("scenario: this actor asks nothing more of the lock, so there is no reply to cut")
+
+// ErrNothingToKill says that the world's lock is on no server.
+var ErrNothingToKill = errors.New("scenario: in this world the lock is on no server, so there is none to kill")
 
 // Fork is the world with a twist after one of its steps. What comes after is
 // the story's own schedule: who is paused comes later, who has crashed does not.
@@ -57,6 +62,15 @@ func (s *Scenario) Fork(w *World, after int, t Twist, actor string) (World, erro
 		if !cutNext(out.Lines[last:], actor) {
 			return out, ErrNothingToCut
 		}
+	case KillIt:
+		node, err := s.killed(w)
+		if err != nil {
+			return out, err
+		}
+		line := func(at time.Duration, v Verb) Line {
+			return Line{N: after, At: []time.Duration{at}, Actor: serverActor, Acts: []Act{{Verb: v, Who: node}}, Forked: true}
+		}
+		out.Lines = slices.Insert(out.Lines, last, line(at, Stop), line(w.between(at, after), Start))
 	default:
 		return out, fmt.Errorf("scenario: %q is no twist", t)
 	}
@@ -64,6 +78,29 @@ func (s *Scenario) Fork(w *World, after int, t Twist, actor string) (World, erro
 		out.Lines[i].Text = out.Lines[i].String()
 	}
 	return out, nil
+}
+
+// killed names the server that KillIt is about: one of a quorum's masters, or
+// "" for the one that there is.
+func (s *Scenario) killed(w *World) (string, error) {
+	switch {
+	case w.Set[SwAcquire].Is("mutex") || s.Stage.Node == NodeClosed:
+		return "", ErrNothingToKill
+	case w.Set[SwAcquire].Is("quorum"):
+		return quorumNodes()[quorum-1], nil
+	}
+	return "", nil
+}
+
+// between is a time between a moment after a step and the next step.
+func (w *World) between(at time.Duration, after int) time.Duration {
+	next := at + time.Second
+	for _, l := range w.Lines {
+		if l.N > after {
+			next = min(next, max(at, l.At[0]))
+		}
+	}
+	return at + (next-at)/2
 }
 
 // moment is a time between a step and the next.

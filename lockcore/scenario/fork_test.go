@@ -123,3 +123,56 @@ func TestFormatIsReadAgain(t *testing.T) {
 		t.Errorf("what was saved ended %s: %v", replay.Verdict, replay.Broken)
 	}
 }
+
+// A server that is killed and comes back empty is no end of any story, at
+// whatever step: the world goes on to its end, and its numbers begin anew.
+func TestForkKillsTheServer(t *testing.T) {
+	for _, s := range stories(t) {
+		for i := range s.Worlds {
+			w := &s.Worlds[i]
+			for _, after := range append([]int{0}, w.Steps()...) {
+				fork, err := s.Fork(w, after, scenario.KillIt, "")
+				if errors.Is(err, scenario.ErrNothingToKill) {
+					break
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				play(t, s, &fork, scenario.Options{Seed: 1})
+			}
+		}
+	}
+	s, w := find(t, "work-outlives-ttl", "renewal")
+	fork, err := s.Fork(w, 2, scenario.KillIt, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, rules := verdicts(t, s, fork); !slices.Contains(rules, scenario.FenceOrder) {
+		t.Errorf("the server forgot its counter, and the numbers go on; broken: %v", rules)
+	}
+	mutex, w := find(t, "process-mutex", "mutex")
+	if _, err := mutex.Fork(w, 1, scenario.KillIt, ""); !errors.Is(err, scenario.ErrNothingToKill) {
+		t.Errorf("a mutex has no server: %v", err)
+	}
+}
+
+// The second schedule of a quorum: a master that forgets makes two majorities,
+// and one that is kept out for a lease does not.
+func TestQuorumWithAMasterThatForgets(t *testing.T) {
+	for world, want := range map[string]string{"restart": "granted by 3 of 5", "kept-out": "denied by 2 of 5"} {
+		s, w := find(t, "redlock-pause", world)
+		run := once(t, s, w)
+		i := slices.IndexFunc(run.Steps, func(st scenario.Step) bool { return st.N == 5 })
+		if got := run.Steps[i].Dids[0].Sees.String(); got != want {
+			t.Errorf("%s: B is told %q, not %q", world, got, want)
+		}
+		before := run.Steps[i-1].View // one of A's three has forgotten: it has no majority, and does not know
+		if before.Lock.Held || before.Actors[0].Thinks != scenario.ThinksHeld {
+			t.Errorf("%s: Redis says %v, and A thinks %s", world, before.Lock, before.Actors[0].Thinks)
+		}
+	}
+	s, _ := find(t, "redlock-pause", "restart")
+	if at := scenario.PartAt(once(t, s, s.World("restart")), once(t, s, s.World("kept-out")), once(t, s, s.World("no-number"))); at != 5 {
+		t.Errorf("they part at step %d, not 5", at)
+	}
+}

@@ -27,8 +27,9 @@ type Act struct {
 	Amount int64
 	For    time.Duration // -1: without bound
 	Who    string
-	Lost   bool // the network cuts the reply
-	Held   bool // the network holds the request
+	Nodes  []string // of split and heal: only from these masters of a quorum
+	Lost   bool     // the network cuts the reply
+	Held   bool     // the network holds the request
 }
 
 // String is the act as it stands in a file.
@@ -48,8 +49,11 @@ func (a Act) String() string {
 		if a.For >= 0 {
 			s += " " + Seconds(a.For)
 		}
-	case someone, aKey:
-		s += " " + a.Who
+	case someone, aKey, aNode:
+		s = strings.TrimRight(s+" "+a.Who, " ")
+		if len(a.Nodes) > 0 {
+			s += " from " + strings.Join(a.Nodes, " ")
+		}
 	}
 	switch {
 	case a.Lost:
@@ -187,6 +191,10 @@ func parseArg(act Act, takes takes, arg string) (Act, error) {
 			return act, fmt.Errorf("%s takes seconds with a sign, as +3600, not %q", act.Verb, arg)
 		}
 		act.For = time.Duration(n) * time.Second
+	case takes == aNode && (arg == "" || slices.Contains(quorumNodes(), arg)):
+		act.Who = arg
+	case takes == someone && (act.Verb == Split || act.Verb == Heal) && strings.Contains(arg, " from "):
+		return parseCut(act, arg)
 	case takes == someone && validActor(arg) && arg != serverActor:
 		act.Who = arg
 	case takes == aKey && (arg == "lock" || arg == "number"):
@@ -195,6 +203,21 @@ func parseArg(act Act, takes takes, arg string) (Act, error) {
 		err = fmt.Errorf("%q cannot stand behind %s", arg, act.Verb)
 	}
 	return act, err
+}
+
+// parseCut reads "A from R4 R5": which masters of a quorum an actor does not reach.
+func parseCut(act Act, arg string) (Act, error) {
+	who, nodes, _ := strings.Cut(arg, " from ")
+	act.Who, act.Nodes = who, strings.Fields(nodes)
+	if !validActor(who) || who == serverActor || len(act.Nodes) == 0 {
+		return act, fmt.Errorf("%q cannot stand behind %s; as in \"split A from R4 R5\"", arg, act.Verb)
+	}
+	for _, n := range act.Nodes {
+		if !slices.Contains(quorumNodes(), n) {
+			return act, fmt.Errorf("%q is no master of a quorum; they are %s", n, strings.Join(quorumNodes(), ", "))
+		}
+	}
+	return act, nil
 }
 
 func verbList() string {

@@ -75,6 +75,7 @@ type Outcome struct {
 	Number string
 	Left   time.Duration
 	Value  string
+	Agreed int // masters of a quorum that said yes; 0 where there is none
 }
 
 // String is the outcome in the words of the lab, as JSON has them.
@@ -85,7 +86,11 @@ func (o Outcome) String() string {
 	}
 	switch o.Code {
 	case Granted:
-		return joined("granted", o.Number)
+		return joined("granted", o.Number) + o.agreed()
+	case Denied:
+		return "denied" + o.agreed()
+	case Stopped, Empty:
+		return joined(string(o.Code), o.Value)
 	case HeldBy:
 		if o.Left < 0 {
 			return "held by " + who + ", no expiry"
@@ -164,6 +169,14 @@ func (o Outcome) rest(who string) string {
 		return "error: " + o.Value
 	}
 	return string(o.Code)
+}
+
+// agreed says how many masters of a quorum said yes.
+func (o Outcome) agreed() string {
+	if o.Agreed == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" by %d of %d", o.Agreed, len(quorumNodes()))
 }
 
 func joined(word, number string) string {

@@ -109,23 +109,6 @@ func (e *engine) releaseLook(a *actor, l *lockRecord) (Outcome, bool) {
 	return Outcome{Code: Mine, Left: l.state.Left}, false
 }
 
-func (e *engine) releaseQuorum(a *actor, l *lockRecord) Outcome {
-	gone := 0
-	for _, node := range quorumNodes() {
-		reply, ok := e.ask(node, func(o on) wire.Call {
-			return script("cad").Call([]string{o.keys(l.name).Lock}, a.token)
-		})
-		if ok && reply == int64(1) {
-			gone++
-		}
-	}
-	if gone == 0 {
-		return Outcome{Code: NotYours}
-	}
-	e.removed(l, a.grant)
-	return Outcome{Code: Released}
-}
-
 // releasedAs is what the answer to a release does to the actor: it has left,
 // whatever the answer was.
 func (e *engine) releasedAs(a *actor, o Outcome) {

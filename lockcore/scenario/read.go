@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,6 +19,7 @@ type file struct {
 	Runs    []Where           `toml:"runs"`
 	Signals []Signal          `toml:"signals"`
 	Aside   []Rule            `toml:"aside"`
+	FoundBy []int             `toml:"found_by"`
 	Steps   string            `toml:"steps"`
 	Set     map[string]string `toml:"set"`
 	Stage   fileStage         `toml:"stage"`
@@ -122,7 +124,7 @@ func (r *reader) fail(where string, err error) {
 }
 
 func (r *reader) scenario(f *file) *Scenario {
-	s := &Scenario{Name: f.Name, Group: f.Group, Runs: f.Runs, Switch: f.Switch, Signals: f.Signals, Aside: f.Aside}
+	s := &Scenario{Name: f.Name, Group: f.Group, Runs: f.Runs, Switch: f.Switch, Signals: f.Signals, Aside: f.Aside, FoundBy: f.FoundBy}
 	s.Stage = r.stage(f.Stage)
 	s.Text = Text{Title: f.Text.Title, Story: f.Text.Story, Lesson: f.Text.Lesson, Code: f.Text.Code,
 		Watch: f.Text.Watch, Step: f.Text.Step, World: map[string]string{}, Provided: map[string]string{}}
@@ -200,11 +202,20 @@ func (r *reader) world(s *Scenario, f *file, w fileWorld, base []Line) World {
 	if err != nil {
 		r.fail("name = \""+w.Name+"\"", fmt.Errorf("world %s: %w", w.Name, err))
 	}
-	out := World{Name: w.Name, Set: set, BrokenBy: w.BrokenBy}
+	out := World{Name: w.Name, Set: set, BrokenBy: w.BrokenBy, Schedule: f.schedule(w)}
 	out.Lines = r.changed(base, w)
 	out.Ends = Ending{Broken: r.marks(s, w.Broken), Verdict: w.Verdict, Reach: w.Reach}
 	if w.FencedEnd != "" {
 		out.Fenced = &Ending{Broken: r.marks(s, w.FencedBroken), Verdict: w.FencedEnd}
 	}
 	return out
+}
+
+// schedule is 0 for a world with the story's own steps, and else the place,
+// from 1, of the first world that has the same ones.
+func (f *file) schedule(w fileWorld) int {
+	if w.Steps == "" {
+		return 0
+	}
+	return 1 + slices.IndexFunc(f.Worlds, func(other fileWorld) bool { return strings.TrimSpace(other.Steps) == strings.TrimSpace(w.Steps) })
 }

@@ -257,6 +257,10 @@ func (e *engine) observeLock(l *lockRecord) {
 	if e.set[SwAcquire].Is("hash") {
 		first = "EXISTS"
 	}
+	if e.set[SwAcquire].Is("quorum") {
+		e.observeQuorum(l)
+		return
+	}
 	key := e.wire().keys(l.name).Lock
 	replies, err := e.port.Do(e.ctx, l.node, wire.Command(first, key), wire.Command("PTTL", key))
 	if err != nil || len(replies) != 2 {
@@ -273,14 +277,14 @@ func (e *engine) observeLock(l *lockRecord) {
 		return
 	}
 	value, _ := replies[0].(string)
-	l.state = e.holds(l, key, value, pttl)
+	l.state = e.holds(l, l.node, key, value, pttl)
 }
 
 // holds is the state of a lock that is there.
-func (e *engine) holds(l *lockRecord, key, value string, pttl int64) LockState {
+func (e *engine) holds(l *lockRecord, node, key, value string, pttl int64) LockState {
 	st := LockState{Known: true, Held: true, Forever: pttl == -1 || e.warp != nil && pttl >= e.warp.Net()}
 	if !st.Forever {
-		st.Left = e.left(l.node, key, pttl)
+		st.Left = e.left(node, key, pttl)
 	}
 	g := l.live
 	if value != "" && (g == nil || !g.holds(value)) {

@@ -23,6 +23,8 @@ type Run struct {
 	Lease   time.Duration // how long locks are asked for
 	Actors  []string
 	Until   time.Duration // the last moment
+	// Schedule tells the timetables of one story apart: worlds that part have the same.
+	Schedule int
 }
 
 // AsFiled reports whether the world ended as its file says. A world of which
@@ -129,8 +131,8 @@ const (
 	Halted SpanKind = "paused"
 )
 
-// PartAt is the first step at which two runs of one story differ in what
-// somebody learnt; 0 when they do not.
+// PartAt is the first step at which the first run and another of the same
+// timetable differ in what somebody learnt; 0 when they do not.
 func PartAt(runs ...*Run) int {
 	if len(runs) < 2 {
 		return 0
@@ -138,6 +140,9 @@ func PartAt(runs ...*Run) int {
 	first := runs[0].learnt()
 	best := 0
 	for _, other := range runs[1:] {
+		if other.Schedule != runs[0].Schedule {
+			continue
+		}
 		theirs := other.learnt()
 		for n := 1; n <= 99; n++ {
 			if !slices.Equal(first[n], theirs[n]) {

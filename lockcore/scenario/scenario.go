@@ -30,7 +30,10 @@ type Scenario struct {
 	Stage  Stage
 	Worlds []World
 	Asks   []Ask
-	Text   Text
+	// FoundBy are those of the six questions (Words.Six) whose answer would have
+	// shown what is wrong, from 1.
+	FoundBy []int
+	Text    Text
 }
 
 // Stage is where a story begins.
@@ -63,6 +66,9 @@ type World struct {
 	Fenced *Ending
 	// BrokenBy are the stories that break a "safe here".
 	BrokenBy []string
+	// Schedule is 0 for a world that has the story's steps, and else tells
+	// timetables apart: two worlds with the same can be compared step by step.
+	Schedule int
 }
 
 // Ending is how a world ends as its file says.

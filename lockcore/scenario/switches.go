@@ -59,6 +59,7 @@ const (
 	SwReplicas = "replicas"
 	SwPolicy   = "policy"
 	SwReport   = "report"
+	SwRestart  = "restart"
 )
 
 // knob is one switch: where it can stand, the first being the default, and
@@ -88,6 +89,7 @@ func knobs() []knob {
 		{SwReplicas, []string{"async", "wait"}, nil},
 		{SwPolicy, []string{"noeviction", "volatile-ttl", "allkeys-lru"}, nil},
 		{SwReport, []string{"two-kinds", "one-exception"}, nil},
+		{SwRestart, []string{"at-once", "one-lease"}, nil},
 	}
 }
 

@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,15 +24,29 @@ type Cell struct {
 	Does string
 	Lane Lane
 	Says string
+	// Outcome is what it came to, as it is.
+	Outcome
 }
 
-// Cells are a step's acts, for lanes. A number that is shown to the guard in
-// passing stands only where it is the step.
-func (w *Words) Cells(r *Run, st Step) []Cell { return w.CellsFor(r, st, false) }
+// Cells are a step's acts, a line each. A number that is shown to the guard in
+// passing stands only where it is the step, or part of coming in.
+func (w *Words) Cells(r *Run, st Step) []Cell { return w.cells(r, st, false) }
 
-// CellsFor is Cells; short asks for the shorter form of an answer where there
-// is one, for lanes of half a screen.
-func (w *Words) CellsFor(r *Run, st Step, short bool) []Cell {
+// LaneCells are the same for lanes, where the resource has one place in a line:
+// what was read and the number that was shown stand in it together. short asks
+// for the shorter form of an answer where there is one, for half a screen.
+func (w *Words) LaneCells(r *Run, st Step, short bool) []Cell {
+	out := w.cells(r, st, short)
+	for i := 1; i < len(out); i++ {
+		if one := &out[i-1]; one.Code == Entered && one.Does == "" && out[i].Code == Value {
+			out[i].Says = w.say("store", "value-entered", "value", out[i].Value, "number", one.Number)
+			return slices.Delete(out, i-1, i)
+		}
+	}
+	return out
+}
+
+func (w *Words) cells(r *Run, st Step, short bool) []Cell {
 	if st.Skipped != "" {
 		return []Cell{{Does: "(" + w.say("does", string(st.Skipped), "value", "", "number", "") + ")"}}
 	}
@@ -46,16 +61,13 @@ func (w *Words) CellsFor(r *Run, st Step, short bool) []Cell {
 		if passing {
 			c.Does = ""
 		}
-		if first && d.Does == Read && i > 0 && st.Dids[i-1].Does == Enter {
-			c.Lane, c.Says = NoLane, ""
-		}
 		out = append(out, c)
 	}
 	return out
 }
 
 func (w *Words) cell(r *Run, st Step, d Did, short bool) Cell {
-	c := Cell{Does: w.does(st, d), Lane: laneOf(d)}
+	c := Cell{Does: w.does(st, d), Lane: laneOf(d), Outcome: d.Sees}
 	table := "says"
 	if c.Lane == StoreLane {
 		table = "store"
@@ -88,7 +100,7 @@ func (w *Words) does(st Step, d Did) string {
 	value := d.Sees.Value
 	switch d.Act.Verb {
 	case Hand, Split, Heal, Deliver:
-		value = d.Act.Who
+		value = strings.Join(append([]string{d.Act.Who}, d.Act.Nodes...), " ")
 	case Clock:
 		value = fmt.Sprintf("%+d", int64(d.Act.For/time.Second))
 	case Pay:
@@ -116,8 +128,12 @@ func laneOf(d Did) Lane {
 func (w *Words) form(table string, st Step, d Did) string {
 	key := string(d.Sees.Code)
 	switch {
+	case d.Sees.Agreed > 0:
+		return key + "-quorum"
 	case d.Sees.Code == Granted && d.Sees.Number == "":
 		return "granted-plain"
+	case (d.Sees.Code == Stopped || d.Sees.Code == Empty) && d.Sees.Value != "":
+		return key + "-one"
 	case d.Sees.Code == OverNow && table == "says" && lastHolder(st) == "":
 		return "over-nobody"
 	case d.Sees.Code == Refused && table == "store" && !lessNumber(st.mine(), d.Sees.Number):
@@ -149,7 +165,8 @@ func (w *Words) facts(r *Run, st Step, d Did) []string {
 		left = w.Say("no-expiry")
 	}
 	return []string{"actor", st.Actor, "who", who, "number", d.Sees.Number, "mine", st.mine(), "left", left,
-		"lease", w.Say("seconds", "t", Seconds(r.Lease)), "value", d.Sees.Value}
+		"lease", w.Say("seconds", "t", Seconds(r.Lease)), "value", d.Sees.Value,
+		"agreed", strconv.Itoa(d.Sees.Agreed), "nodes", strings.Join(d.Act.Nodes, ", ")}
 }
 
 // mine is the number with which the actor came.
@@ -195,6 +212,8 @@ func (w *Words) tellOne(r *Run, st Step, d Did) string {
 		keys = []string{"begin." + string(d.Act.Verb)}
 	case d.Act.Verb == Put:
 		keys = []string{"put"}
+	case d.Act.Verb == Split && len(d.Act.Nodes) > 0:
+		keys = []string{"split-masters"}
 	case d.Act.Verb == Split:
 		keys = []string{"split-net"}
 	case d.Act.Verb == Leave && st.Auto:
@@ -249,6 +268,18 @@ func (w *Words) Hint(id, otherwise string) string {
 		return w.say("hint", id)
 	}
 	return otherwise
+}
+
+// SixQuestions is how many questions are asked of every lock that went wrong.
+const SixQuestions = 6
+
+// Six are those questions.
+func (w *Words) Six() []string {
+	out := make([]string, SixQuestions)
+	for i := range out {
+		out[i] = w.Say("six-" + strconv.Itoa(i+1))
+	}
+	return out
 }
 
 // Legend explains the marks on the lab's screens.

@@ -48,7 +48,7 @@ const (
 
 	Over    Verb = "over"    // look: the lease has ended
 	Fill    Verb = "fill"    // fill the memory until a key is thrown out
-	Stop    Verb = "stop"    // the server stops
+	Stop    Verb = "stop"    // the server stops, or that master of a quorum
 	Start   Verb = "start"   // it comes back, empty
 	Detach  Verb = "detach"  // the replica hears of nothing any more
 	Promote Verb = "promote" // the replica becomes the server
@@ -71,6 +71,7 @@ const (
 	signed        // seconds with a sign
 	someone       // an actor's name
 	aKey          // "lock" or "number"
+	aNode         // a master of a quorum, or nothing
 )
 
 // rule of the grammar for one verb.
@@ -103,7 +104,7 @@ func verbs() map[Verb]grammar {
 		Work: {takes: seconds, inside: true}, Stall: {takes: seconds}, Pause: {takes: seconds}, Wake: {}, Crash: {},
 		Fail: {inside: true}, Leave: {}, Hand: {takes: someone, inside: true}, Block: {takes: seconds, inside: true},
 		Split: {takes: someone, who: network}, Heal: {takes: someone, who: network}, Deliver: {takes: someone, who: network},
-		Over: {who: server}, Fill: {takes: aKey, who: server}, Stop: {who: server}, Start: {who: server},
+		Over: {who: server}, Fill: {takes: aKey, who: server}, Stop: {takes: aNode, who: server}, Start: {takes: aNode, who: server},
 		Detach: {who: server}, Promote: {who: server}, Clock: {takes: signed, who: server}, Settle: {who: server},
 		Look: {who: operator}, Delete: {who: operator}, Evict: {who: operator},
 	}
