@@ -36,9 +36,10 @@ type LabRun struct {
 type lab struct {
 	speaks int // index of the language
 	list   labList
-	stage  *labStage // the story that is on; a new one at each change
-	asking int64     // the question to the player that is being waited for
-	why    string    // why the last one failed
+	stage  *labStage            // the story that is on; a new one at each change
+	kept   map[string]*labStage // stages that were left, by the story's name
+	asking int64                // the question to the player that is being waited for
+	why    string               // why the last one failed
 }
 
 // words are the lab's, in the language that is in use.
@@ -142,8 +143,12 @@ func (m root) openLab() (root, tea.Cmd) {
 	return m.open(atLabList), nil
 }
 
-// openStory plays a story in the sandbox and goes to its stage.
+// openStory plays a story in the sandbox and goes to its stage; one that was on
+// before is where it was left.
 func (m root) openStory(s *scenario.Scenario) (root, tea.Cmd) {
+	if m.lab.kept[s.Name] != nil {
+		return m.takeUp(s.Name), nil
+	}
 	if !s.RunsAt(scenario.Sandbox) {
 		return m.say(warn, "this story does not run in the sandbox; fencepost simulate plays it"), nil
 	}
@@ -164,7 +169,7 @@ func (m root) tickLab() root {
 	now := m.now
 	return m.change(func(s *labStage) {
 		s.next = now.Add(labPlayEvery)
-		if q, ok := s.question(); s.ended() || ok && s.answers[q] == 0 {
+		if q, ok := s.question(); s.step > len(s.front().steps()) || ok && s.answers[q] == 0 {
 			s.next = time.Time{}
 		}
 	})
@@ -173,7 +178,7 @@ func (m root) tickLab() root {
 // stepTo shows so many steps.
 func (m root) stepTo(step int) root {
 	return m.change(func(s *labStage) {
-		s.step = max(0, min(step, len(s.front().steps())+1))
+		s.step = max(0, min(step, s.last()))
 	})
 }
 
@@ -209,6 +214,7 @@ func (m root) labKey(id keymap.ID) (root, tea.Cmd) {
 // labPanelKey is an action that opens something, and so stops the clock.
 func (m root) labPanelKey(id keymap.ID) (root, tea.Cmd) {
 	m = m.stop()
+	s := m.lab.stage
 	switch id {
 	case keymap.LabSeek:
 		return m.change(func(s *labStage) { s.seeking, s.seek = true, field{} }), nil
@@ -227,7 +233,10 @@ func (m root) labPanelKey(id keymap.ID) (root, tea.Cmd) {
 	case keymap.LabHandout:
 		return m.handout()
 	case keymap.Back:
-		return m.back(), nil
+		if s.view != oneWorld {
+			return m.toggle(s.view), nil
+		}
+		return m.leave(), nil
 	}
 	return m, nil
 }
@@ -254,11 +263,23 @@ func (m root) nextWorld() root {
 			return
 		}
 		s.at = (s.at + 1) % len(s.worlds)
-		if s.other == s.at {
-			s.other = (s.at + len(s.worlds) - 1) % len(s.worlds)
-		}
+		s.other = s.partner()
 		s.step = min(s.step, len(s.front().steps())+1)
 	})
+}
+
+// partner is the world that stands beside the one in front: another of the same
+// timetable if there is one, the one before it rather than one behind.
+func (s *labStage) partner() int {
+	n := len(s.worlds)
+	best := (s.at + n - 1) % n
+	for i := range n - 1 {
+		other := (s.at + n - 1 - i) % n
+		if s.worlds[other].world.Schedule == s.front().world.Schedule {
+			return other
+		}
+	}
+	return best
 }
 
 func (m root) nextLanguage() root {

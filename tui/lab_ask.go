@@ -79,11 +79,11 @@ func (m root) questionLines(width int) []string {
 }
 
 func (m root) askLines(a scenario.AskText, given, width int) []string {
-	s, w := m.lab.stage, m.words()
+	w := m.words()
 	lines := indented(theme.Wrap(oneLine(a.Question), width-4), " ? ", "   ")
 	lines[0] = " " + m.theme.Strong.Wrap("?") + lines[0][2:]
 	score := ""
-	if right, of := s.score(); of > 0 {
+	if right, of := m.score(); of > 0 {
 		score = w.Say("score", "n", strconv.Itoa(right), "of", strconv.Itoa(of))
 	}
 	var row string
@@ -120,7 +120,7 @@ func (m root) closing(width int) []string {
 	if world := s.story.World(run.World); world != nil && run.Reach() == scenario.Here {
 		lines = append(lines, labelled("", m.theme.Muted, w.Say("broken-by", "names", strings.Join(world.BrokenBy, ", ")), width)...)
 	}
-	if at := scenario.PartAt(s.runs()...); at > 0 {
+	if at := scenario.PartAt(append([]*scenario.Run{run}, s.runs()...)...); at > 0 {
 		lines = append(lines, labelled("", theme.Paint{}, w.Say("part-at", "n", strconv.Itoa(at)), width)...)
 	}
 	for _, l := range [][2]string{{"lesson", text.Lesson}, {"code", text.Code}, {"watch", text.Watch}} {

@@ -16,7 +16,7 @@ const wideCompare = 112
 // they part.
 func (m root) compareScreen() []string {
 	s := m.lab.stage
-	lines := []string{m.labHead(), m.storyLine()}
+	lines := append([]string{m.labHead()}, m.storyLines()...)
 	var bottom []string
 	if m.height >= 34 {
 		bottom = m.compareBottom()
@@ -166,6 +166,14 @@ func (m root) compareVerdicts() []string {
 	} else {
 		lines = append(lines, "")
 	}
+	on, _ := s.asksSix()
+	asked := m.questionLines(m.width)
+	switch {
+	case on:
+		return append(lines[:len(lines)-1], m.sixLines(m.width)...)
+	case len(asked) > 0:
+		return append(lines, padded(asked, 2)...)
+	}
 	for _, i := range []int{s.at, s.other} {
 		text := w.Say("not-yet")
 		if s.ended() {
@@ -200,6 +208,9 @@ func (m root) compareBottom() []string {
 	}
 	lines = append(lines, m.compareVerdicts()...)
 	text := w.Text(s.story)
+	if on, _ := s.asksSix(); on {
+		return lines
+	}
 	for _, l := range [][2]string{{"lesson", text.Lesson}, {"code", text.Code}, {"watch", text.Watch}} {
 		if l[1] != "" {
 			lines = append(lines, labelled(m.theme.Strong.Wrap(w.Say(l[0])), theme.Paint{}, oneLine(l[1]), m.width)...)

@@ -76,11 +76,11 @@ func TestE2ELabOnAServer(t *testing.T) {
 	s.write("4\r")
 	s.sees("sandbox, virtual time")
 	s.write("T")
-	s.sees("Play it on this server?", "> no, stay in the sandbox")
-	s.write("\x1b[B") // down
-	s.sees("> yes, play on")
+	s.sees("Where is it to be played?", "> stay here, as it is")
+	s.write("jj")
+	s.sees("> 127.0.0.1:" + strconv.Itoa(server.Port) + ": below fencepost:lab:<random>: only")
 	s.write("\r")
-	s.sees("your Redis, real leases", "recorded", "fencepost:lab:")
+	s.sees("your Redis", "recorded", "fencepost:lab:")
 	s.write("G")
 	s.sees("UNSAFE")
 	if n := server.Do("DBSIZE"); n != int64(1) {

@@ -28,9 +28,6 @@ type labChoice struct {
 // openForks offers what can be done here that the story does not.
 func (m root) openForks() root {
 	s, w := m.lab.stage, m.words()
-	if s.where != scenario.Sandbox {
-		return m.say(warn, w.Say("fork-there"))
-	}
 	number := s.number()
 	v := s.front().view(number)
 	var choices []labChoice
@@ -41,11 +38,14 @@ func (m root) openForks() root {
 		if a.Crashed || len(choices) > 9 {
 			continue
 		}
-		for _, t := range scenario.Twists()[:3] {
+		for _, t := range []scenario.Twist{scenario.PauseIt, scenario.CrashIt, scenario.CutReply} {
 			add(t, a.Name)
 		}
 	}
 	add(scenario.RunOut, "")
+	if s.where != scenario.ChosenRedis { // nobody else's server is ever killed
+		add(scenario.KillIt, "")
+	}
 	return m.change(func(s *labStage) {
 		s.menu = labMenu{open: true, title: w.Say("fork-title"), choices: choices}
 	})
@@ -60,20 +60,16 @@ func (m root) fork(t scenario.Twist, actor string) (root, tea.Cmd) {
 		return m.say(warn, cleanError(err)), nil
 	}
 	forked.Name = m.words().Say("twist-"+string(t), "who", actor)
-	return m.play(labPlay{story: s.story, where: s.where, worlds: []scenario.World{forked}, forked: true})
-}
-
-// openWhere asks before anything is written to a server.
-func (m root) openWhere() root {
-	w := m.words()
-	choices := []labChoice{
-		{w.Say("there-no"), func(m root) (root, tea.Cmd) { return m, nil }},
-		{w.Say("there-yes", "name", m.server.Name), func(m root) (root, tea.Cmd) {
-			s := m.lab.stage
-			return m.say(fine, m.words().Say("there-playing")).play(labPlay{story: s.story, where: scenario.ChosenRedis, worlds: s.story.Worlds})
-		}},
+	switch s.where {
+	case scenario.ChosenRedis:
+		if why := m.refusesLab(); why != "" {
+			return m.say(warn, why), nil
+		}
+		m = m.say(fine, m.words().Say("fork-playing"))
+	case scenario.OwnServers:
+		m = m.say(fine, m.words().Say("there-playing"))
 	}
-	return m.change(func(s *labStage) { s.menu = labMenu{open: true, title: w.Say("there-title"), choices: choices} })
+	return m.play(labPlay{story: s.story, where: s.where, worlds: []scenario.World{forked}, forked: true})
 }
 
 // menuKey is an action on the menu.
@@ -98,12 +94,14 @@ const menuRoom = 5
 
 func (m root) menuLines() []string {
 	menu := m.lab.stage.menu
-	lines := []string{" " + m.theme.Strong.Wrap(menu.title)}
+	count := strconv.Itoa(menu.cursor+1) + "/" + strconv.Itoa(len(menu.choices)) + " "
+	lines := []string{m.sides(" "+m.theme.Strong.Wrap(menu.title), m.theme.Muted.Wrap(count))}
 	top := max(0, min(menu.cursor-menuRoom+1, len(menu.choices)-menuRoom))
 	for i, c := range menu.choices[top:min(len(menu.choices), top+menuRoom)] {
-		line := "   " + oneLine(c.text)
+		c.text = m.cut(oneLine(c.text), m.width-5)
+		line := "   " + c.text
 		if top+i == menu.cursor {
-			line = m.theme.Cursor.Wrap(" " + m.theme.Glyph.Cursor + " " + oneLine(c.text) + " ")
+			line = m.theme.Cursor.Wrap(" " + m.theme.Glyph.Cursor + " " + c.text + " ")
 		}
 		lines = append(lines, line)
 	}

@@ -35,7 +35,12 @@ func freeActs() []string {
 const freeStep = 500 * time.Millisecond
 
 // openFree opens an empty stage.
-func (m root) openFree() (root, tea.Cmd) { return m.playFree(&freeLab{}) }
+func (m root) openFree() (root, tea.Cmd) {
+	if m.lab.kept[scenario.FreeName] != nil {
+		return m.takeUp(scenario.FreeName), nil
+	}
+	return m.playFree(&freeLab{})
+}
 
 func (m root) playFree(f *freeLab) (root, tea.Cmd) {
 	story := scenario.FreeLab(f.guard)
@@ -45,6 +50,9 @@ func (m root) playFree(f *freeLab) (root, tea.Cmd) {
 
 // freePlayed shows what came of the last act.
 func (m root) freePlayed(p labPlay, world labWorld) root {
+	all := *world.run.Run
+	all.Actors = freeActors() // each has a lane of its own from the start
+	world.run.Run = &all
 	m.lab.stage = &labStage{story: p.story, where: p.where, worlds: []labWorld{world}, answers: map[int]int{}, free: p.free}
 	m = m.stepTo(len(world.steps()))
 	if m.front() == atLabList {
@@ -83,7 +91,7 @@ func (m root) freeKey(id keymap.ID) (root, tea.Cmd) {
 	case keymap.LabLanguage:
 		return m.nextLanguage(), nil
 	case keymap.Back:
-		return m.back(), nil
+		return m.leave(), nil
 	}
 	return m.change(func(s *labStage) { s.free = &f }), nil
 }

@@ -60,7 +60,7 @@ func (m root) labListScreen() []string {
 	stories := m.opts.Lab.Stories
 	lines := []string{
 		" " + th.Title.Wrap(w.Say("lab")) + "  " + w.Say("lab-choose"),
-		" " + th.Muted.Wrap(w.Say("lab-runs")),
+		" " + th.Muted.Wrap(m.cut(w.Say("lab-runs"), m.width-1)),
 	}
 	page := max(1, m.height-6)
 	for i := l.top; i < min(len(stories), l.top+page); i++ {
@@ -70,11 +70,16 @@ func (m root) labListScreen() []string {
 		lines = append(lines, "")
 	}
 	lines = append(lines, m.rule())
-	told := ""
+	told := []string{""}
 	if len(stories) > 0 {
-		told = oneLine(w.Text(stories[l.cursor]).Story)
+		told = theme.Wrap(oneLine(w.Text(stories[l.cursor]).Story), m.width-1)
 	}
-	return append(lines, " "+told, m.labNotice(), m.labHints(keymap.LabList))
+	second := m.labNotice()
+	if second == "" && len(told) > 1 {
+		second = " " + told[1]
+	}
+	keys, _ := m.labHints(keymap.LabList)
+	return append(lines, " "+told[0], second, keys)
 }
 
 func (m root) labListRow(i int, here bool) string {
@@ -83,7 +88,7 @@ func (m root) labListRow(i int, here bool) string {
 	if here {
 		mark = m.theme.Glyph.Cursor + " "
 	}
-	row := mark + theme.Pad(oneLine(s.Name), 25) + theme.Pad(labRunsAt(s), 5) + oneLine(m.words().Text(s).Title)
+	row := mark + theme.Pad(oneLine(s.Name), 24) + theme.Pad(labRunsAt(s), 4) + oneLine(m.words().Text(s).Title)
 	row = theme.Pad(m.theme.Glyph.Cut(row, m.width-1), m.width-1)
 	if here {
 		return m.theme.Cursor.Wrap(row)
@@ -116,40 +121,45 @@ func (m root) labNotice() string {
 // sandbox for a server, nor a recording for now.
 func (m root) whereWords() string {
 	w, s := m.words(), m.lab.stage
-	text := w.Say("where-" + string(s.where))
-	if run := s.front().run; run.Lease > 0 {
-		text += " " + m.theme.Glyph.Dot + " " + w.Say("recorded", "at", run.At.Format("15:04:05"), "lease", w.Seconds(run.Lease)) +
-			" " + m.theme.Glyph.Dot + " " + run.Prefix
+	run := s.front().run
+	if run.Lease == 0 {
+		return w.Say("where-" + string(s.where))
+	}
+	text := w.Say("recorded-"+string(s.where)) + " " + m.theme.Glyph.Dot + " " +
+		w.Say("recorded", "at", run.At.Format("15:04:05"), "lease", w.Seconds(run.Lease))
+	if full := text + " " + m.theme.Glyph.Dot + " " + run.Prefix; theme.Width(full) < m.width-20 {
+		return full
 	}
 	return text
 }
 
 // labHints are the keys of a place, in the lab's language, as many as fit. The
-// way back goes first where there is no room: everybody tries Esc.
-func (m root) labHints(scope keymap.Scope) string {
+// way back goes first where there is no room, and is told to be missing: it must
+// stand somewhere, everybody tries Esc.
+func (m root) labHints(scope keymap.Scope) (line string, back bool) {
 	w := m.words()
 	var parts []string
-	back, help := "", ""
+	way, help := "", ""
 	for _, b := range m.keys.Hints(scope) {
 		part := m.theme.Key.Wrap(keymap.Name(b.Keys[0])) + " " + w.Hint(string(b.ID), b.Hint)
 		switch b.ID {
 		case keymap.Back:
-			back = part
+			way = part
 		case keymap.OpenHelp:
 			help = part
 		default:
 			parts = append(parts, part)
 		}
 	}
-	for _, tail := range [][]string{{back, help}, {help}} {
+	for _, tail := range [][]string{{way, help}, {help}} {
 		if line := " " + strings.Join(slices.Concat(parts, tail), "  "); theme.Width(line) <= m.width {
-			return line
+			return line, len(tail) == 2
 		}
 	}
 	for len(parts) > 1 && theme.Width(strings.Join(parts, "  "))+theme.Width(help)+3 > m.width {
 		parts = parts[:len(parts)-1]
 	}
-	return " " + strings.Join(append(parts, help), "  ")
+	return " " + strings.Join(append(parts, help), "  "), false
 }
 
 // inLab reports whether the screen in front, or the one below the help, is one

@@ -114,22 +114,3 @@ func (r labSaved) apply(m root) (root, tea.Cmd) { //nolint:unparam // an applier
 	}
 	return m.say(fine, "written: "+r.path), nil
 }
-
-// elsewhere plays the story on the server that the console is connected to, or
-// in the sandbox again.
-func (m root) elsewhere() (root, tea.Cmd) {
-	s := m.lab.stage
-	switch {
-	case s.where == scenario.ChosenRedis:
-		return m.play(labPlay{story: s.story, where: scenario.Sandbox, worlds: s.story.Worlds})
-	case m.server.Sandbox:
-		return m.say(warn, "the console is in its sandbox; start it with a server to play there"), nil
-	case !s.story.RunsAt(scenario.ChosenRedis):
-		return m.say(warn, "this story stops, fills or turns back a server: never on a chosen Redis"), nil
-	case m.server.ReadOnly != "":
-		return m.say(warn, "the lab writes: "+m.server.ReadOnly), nil
-	case m.server.Guarded && !m.armed.After(m.now):
-		return m.say(warn, "this server is guarded and not armed; the lab plays in the sandbox"), nil
-	}
-	return m.openWhere(), nil
-}

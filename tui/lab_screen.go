@@ -13,7 +13,7 @@ import (
 
 // The smallest screen of a story.
 const (
-	labMinWidth  = 76
+	labMinWidth  = 60
 	labMinHeight = 22
 )
 
@@ -28,7 +28,7 @@ func (m root) labScreen() []string {
 	if s.view == twoWorlds && len(s.worlds) > 1 {
 		return m.compareScreen()
 	}
-	lines := []string{m.labHead(), m.storyLine()}
+	lines := append([]string{m.labHead()}, m.storyLines()...)
 	bottom := m.labBottom()
 	l := lanesFor(m.width)
 	lines = append(lines, m.laneHead(l, s.front().run.Run))
@@ -66,8 +66,12 @@ func (m root) labHead() string {
 		right = w.Say("playing") + "  " + right
 	}
 	line := theme.Pad(left, 31) + " " + world
-	if theme.Width(line)+theme.Width(right)+1 > m.width {
+	fits := func() bool { return theme.Width(line)+theme.Width(right)+1 <= m.width }
+	if !fits() {
 		line = left + "  " + n + "/" + of + label
+	}
+	if !fits() {
+		right = strconv.Itoa(min(s.step, steps)) + "/" + strconv.Itoa(steps) + " "
 	}
 	return m.sides(line, right)
 }
@@ -81,11 +85,14 @@ func (m root) worldLabel(w labWorld) string {
 	return oneLine(w.world.Name)
 }
 
-func (m root) storyLine() string {
+// storyLines tell the story, on a second line where the screen is narrow.
+func (m root) storyLines() []string {
+	text := m.words().Text(m.lab.stage.story).Story
 	if m.lab.stage.free != nil {
-		return " " + m.cut(m.words().Say("free-story"), m.width-1)
+		text = m.words().Say("free-story")
 	}
-	return " " + m.cut(oneLine(m.words().Text(m.lab.stage.story).Story), m.width-1)
+	lines := theme.Wrap(oneLine(text), m.width-1)
+	return indented(lines[:min(2, len(lines))], " ", " ")
 }
 
 // labBottom is everything below the lanes.
@@ -98,7 +105,7 @@ func (m root) labBottom() []string {
 		if s.view == commandsOf && !tall {
 			most = 7
 		}
-		lines = append(lines, m.thinRule(), m.theme.Muted.Wrap(" "+m.words().Say("sent", "n", strconv.Itoa(s.number()))))
+		lines = append(lines, m.thinRule(), m.sentTitle(s.front()))
 		lines = append(lines, m.commandLines(s.front(), m.width, most)...)
 	}
 	if s.view != commandsOf && !s.ended() || tall {
@@ -121,11 +128,19 @@ func (m root) labBottom() []string {
 	case s.free != nil:
 		lines = append(lines, m.freeLines()...)
 	case s.ended():
-		lines = append(lines, m.closing(m.width)...)
+		lines = append(lines, m.endLines(m.width)...)
 	default:
 		lines = append(lines, padded(m.questionLines(m.width), 2)...)
 	}
 	return append(lines, m.labFoot()...)
+}
+
+// endLines are what is told at the end, or the six questions behind it.
+func (m root) endLines(width int) []string {
+	if on, _ := m.lab.stage.asksSix(); on {
+		return m.sixLines(width)
+	}
+	return m.closing(width)
 }
 
 // padded keeps a part of the screen from jumping: it has at least so many lines.
@@ -143,7 +158,35 @@ func (m root) labFoot() []string {
 	if s.seeking {
 		notice = " " + m.words().Say("seek-to") + " " + s.seek.view(m.theme, 12)
 	}
-	return []string{notice, m.labHints(m.scope())}
+	line, back := m.labHints(m.scope())
+	return []string{m.sides(notice, m.labMore(back)), line}
+}
+
+// labMore are the keys that the last line has no room for, or that matter only
+// now: those that answer, and what comes behind the end.
+func (m root) labMore(back bool) string {
+	s, w := m.lab.stage, m.words()
+	key := func(id keymap.ID) string {
+		b, _ := m.keys.Get(id)
+		return m.theme.Key.Wrap(keymap.Name(b.Keys[0]))
+	}
+	var parts []string
+	q, asks := s.question()
+	switch on, _ := s.asksSix(); {
+	case s.menu.open || s.seeking || s.free != nil:
+	case asks && s.answers[q] == 0:
+		n := len(w.Text(s.story).Asks[q].Answers)
+		parts = append(parts, w.Say("keys-answer", "keys", key(keymap.LabAnswer1)+"-"+strconv.Itoa(n)))
+	case s.ended() && !on:
+		parts = append(parts, w.Say("keys-six", "key", key(keymap.LabStep)))
+	}
+	if !back && !s.seeking {
+		parts = append(parts, key(keymap.Back)+" "+w.Hint(string(keymap.Back), "back"))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return strings.Join(parts, "  ") + " "
 }
 
 func (m root) thinRule() string { return m.theme.Rule.Wrap(strings.Repeat("-", m.width)) }
@@ -186,9 +229,19 @@ func (s *labStage) watched() []scenario.Rule {
 	if len(out) == 0 {
 		out = []scenario.Rule{scenario.MutualExclusion, scenario.StaleWrite}
 	}
+	if slices.Contains(out, scenario.StaleWrite) && !slices.Contains(out, scenario.ForeignRelease) && s.unlocks() {
+		out = append(out, scenario.ForeignRelease) // the unlock was right, the write was not: both are to be seen
+	}
 	all := scenario.Rules()
 	slices.SortFunc(out, func(a, b scenario.Rule) int { return slices.Index(all, a) - slices.Index(all, b) })
 	return out
+}
+
+// unlocks reports whether somebody in this story unlocks.
+func (s *labStage) unlocks() bool {
+	return slices.ContainsFunc(s.front().run.Steps, func(st scenario.Step) bool {
+		return slices.ContainsFunc(st.Dids, func(d scenario.Did) bool { return d.Does == scenario.Release })
+	})
 }
 
 // ruleLines keep the rules in view from the first step on.
@@ -236,6 +289,16 @@ func (m root) ruleState(world labWorld, number int, r scenario.Rule) string {
 	return m.theme.Muted.Wrap(w.Say("no"))
 }
 
+// sentTitle stands above the commands, and says below which prefix their keys
+// are in reality.
+func (m root) sentTitle(world labWorld) string {
+	text := " " + m.words().Say("sent", "n", strconv.Itoa(m.lab.stage.number()))
+	if world.run.Prefix != "" {
+		text += "  (" + world.run.Prefix + "...)"
+	}
+	return m.theme.Muted.Wrap(m.cut(text, m.width))
+}
+
 // commandLines are what the step sent, and what came back.
 func (m root) commandLines(world labWorld, width, most int) []string {
 	number := m.lab.stage.number()
@@ -254,6 +317,9 @@ func (m root) commandLines(world labWorld, width, most int) []string {
 					m.cut("      "+oneLine(sent.Reply), width))
 			}
 		}
+	}
+	if len(lines) == 0 && number > 0 {
+		lines = []string{m.theme.Muted.Wrap("      " + m.words().Say("sent-nothing"))}
 	}
 	if len(lines) > most {
 		left := len(lines) - most + 1

@@ -37,21 +37,26 @@ func (m root) talkScreen() []string {
 	}
 	steps := len(s.front().steps())
 	lines := []string{m.sides(fmt.Sprintf(" %d / %d", min(s.step, steps), steps), oneLine(s.story.Name)+" "), "", ""}
-	lines = append(lines, indented(theme.Wrap(m.talkSentence(), m.width-8), "    ", "    ")...)
+	if on, _ := s.asksSix(); on {
+		lines = append(lines, indented(m.sixLines(m.width-6), "   ", "   ")...)
+	} else {
+		lines = append(lines, indented(theme.Wrap(m.talkSentence(), m.width-8), "    ", "    ")...)
+	}
 	lines = append(lines, "")
 	if !s.ended() {
 		lines = append(lines, m.boxes()...)
 		lines = append(lines, "", m.talkResource())
 	}
 	if s.notes {
-		lines = append(lines, "")
+		lines = append(lines, "", m.sentTitle(s.front()))
 		lines = append(lines, m.commandLines(s.front(), m.width, 6)...)
 	} else if q := m.talkQuestion(); len(q) > 0 {
 		lines = append(lines, "", "")
 		lines = append(lines, q...)
 	}
 	lines = padded(lines, m.height-1)
-	return append(lines[:m.height-1], m.labHints(keymap.LabTalk))
+	keys, _ := m.labHints(keymap.LabTalk)
+	return append(lines[:m.height-1], keys)
 }
 
 // talkSentence tells the step that is shown last.
@@ -86,7 +91,7 @@ func (m root) boxes() []string {
 	run := s.front().run.Run
 	v := s.front().view(s.number())
 	left, right := m.talkActors(run)
-	gap := max(4, (m.width-3*(boxWidth+2))/4)
+	gap := max(3, (m.width-3*(boxWidth+2))/4)
 	a, b := m.actorBox(v, left), m.actorBox(v, right)
 	redis := m.redisBox(v)
 	leftArrow, rightArrow := m.talkArrows(run, left, right, gap)
@@ -236,17 +241,23 @@ func (m root) talkQuestion() []string {
 		return nil
 	}
 	lines := indented(theme.Wrap(oneLine(text.Asks[q].Question), m.width-12), "    ?  ", "       ")
-	row := "      "
+	const lead, gap = "       ", "       "
+	row := lead
+	lines = append(lines, "")
 	for i, a := range text.Asks[q].Answers {
 		part := strconv.Itoa(i+1) + "  " + oneLine(a)
 		if s.answers[q] == i+1 {
 			part = m.theme.Focus.Wrap("[" + strconv.Itoa(i+1) + "] " + oneLine(a))
 		}
-		if theme.Width(row)+theme.Width(part)+6 > m.width {
+		switch {
+		case row == lead:
+		case theme.Width(row)+len(gap)+theme.Width(part) > m.width-1:
 			lines = append(lines, row)
-			row = "      "
+			row = lead
+		default:
+			row += gap
 		}
-		row += " " + part + "      "
+		row += part
 	}
-	return append(lines, "", row)
+	return append(lines, row)
 }

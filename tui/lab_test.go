@@ -135,7 +135,10 @@ func TestGoldenLab(t *testing.T) {
 			golden(t, name("compare"), d.lab("@", "c").view())
 			golden(t, name("end"), d.lab("c", "G").view())
 			golden(t, name("end-guard"), d.lab("w").view())
-			golden(t, name("fork"), d.lab("[", "[", "[", "[", "[", "F", "down").view())
+			golden(t, name("six"), d.lab("]", "]").view())
+			golden(t, name("fork"), d.lab("[", "[", "[", "[", "[", "[", "[", "F", "down").view())
+			golden(t, name("where"), onStory(t, "gc-pause-late-write", size.w, size.h, lang).lab("T").view())
+			golden(t, name("by-hand"), newDirect(size.w, size.h, labOptions(t, lang)).lab("4", "f", "enter", "tab").view())
 			golden(t, name("talk"), onStory(t, "gc-pause-late-write", size.w, size.h, lang).lab("]", "]", "]", "]", "]", "]", "P").view())
 		}
 	}
@@ -145,8 +148,9 @@ func TestGoldenLab(t *testing.T) {
 // lab's lanes are ASCII, and none of its lines is too long by the terminal's count.
 func TestLabScreensFitInEveryWorld(t *testing.T) {
 	for _, lang := range []string{"en", "ko"} {
-		for _, size := range []struct{ w, h int }{{80, 24}, {120, 40}} {
+		for _, size := range []struct{ w, h int }{{60, 24}, {80, 24}, {120, 40}} {
 			d := newDirect(size.w, size.h, labOptions(t, lang)).lab("4")
+			d.lab("f").fits(t, "by hand", 0).lab("q")
 			for i, s := range d.m.opts.Lab.Stories {
 				d.lab("enter")
 				for range s.Worlds {
@@ -263,30 +267,143 @@ func TestLabByHandIsSavedAndUndone(t *testing.T) {
 	}
 }
 
-func TestLabAsksBeforeItWritesToAServer(t *testing.T) {
-	asked := false
-	d := newDirect(80, 24, labOptions(t, "en"), func(o *Options) {
+// playedAt is a lab that notes where it was asked to play, and needs no server.
+func playedAt(there *[]scenario.Where) func(*Options) {
+	return func(o *Options) {
 		o.Server.Sandbox = false
-		o.Lab.Play = func(ctx context.Context, there scenario.Where, s *scenario.Scenario, w *scenario.World, ends *scenario.Ending) (LabRun, error) {
-			asked = asked || there == scenario.ChosenRedis
-			r, err := playInSandbox(ctx, there, s, w, ends)
-			r.Prefix, r.Lease = "fencepost:lab:abc:", 500*time.Millisecond
+		o.Lab.Play = func(ctx context.Context, where scenario.Where, s *scenario.Scenario, w *scenario.World, ends *scenario.Ending) (LabRun, error) {
+			*there = append(*there, where)
+			r, err := playInSandbox(ctx, where, s, w, ends)
+			if where != scenario.Sandbox {
+				r.Prefix, r.Lease = "fencepost:lab:0123456789ab:", 500*time.Millisecond
+			}
 			return r, err
 		}
-	}).lab("4", "enter", "T")
-	if asked || !strings.Contains(d.view(), "fencepost:lab:") {
+	}
+}
+
+func TestLabAsksBeforeItWritesToAServer(t *testing.T) {
+	var there []scenario.Where
+	d := newDirect(80, 24, labOptions(t, "en"), playedAt(&there)).lab("4", "enter", "T")
+	asked := func() bool { return slices.Contains(there, scenario.ChosenRedis) }
+	if asked() || !strings.Contains(d.view(), "fencepost:lab:") {
 		t.Fatalf("it did not ask:\n%s", d.view())
 	}
-	if d.lab("enter"); asked {
+	if d.lab("enter"); asked() {
 		t.Fatal("the choice that has the focus writes to the server")
 	}
-	d.lab("T", "down", "enter", "]")
-	if !asked || !strings.Contains(d.view(), "recorded 12:00:00, real leases of 0.5 s") {
+	d.lab("T", "down", "down", "enter", "]")
+	if !asked() || !strings.Contains(d.view(), "your Redis | recorded 12:00:00, real leases of 0.5 s") {
 		t.Errorf("it does not say that it is a recording:\n%s", d.view())
 	}
-	guarded := newDirect(80, 24, labOptions(t, "en"), func(o *Options) { o.Server = Server{Name: "prod", Guarded: true} }).lab("4", "enter", "T")
-	if guarded.m.lab.stage.menu.open {
-		t.Error("a guarded server that is not armed was offered")
+	if v := d.lab("@").view(); !strings.Contains(v, "fencepost:lab:0123456789ab:") {
+		t.Errorf("the commands do not say below which prefix:\n%s", v)
+	}
+	for what, server := range map[string]Server{"guarded": {Name: "prod", Guarded: true}, "read-only": {Name: "r", ReadOnly: "this is a replica"}} {
+		there = nil
+		d := newDirect(80, 24, labOptions(t, "en"), playedAt(&there), func(o *Options) { o.Server = server }).lab("4", "enter", "T", "down", "down")
+		if v := d.view(); !strings.Contains(v, "> not "+server.Name) {
+			t.Errorf("%s: the menu does not say that it may not:\n%s", what, v)
+		}
+		if d.lab("enter"); asked() {
+			t.Errorf("%s: it was written to all the same", what)
+		}
+	}
+}
+
+// Forks run anew on a server too; nobody else's server is killed.
+func TestLabForksOnServers(t *testing.T) {
+	var there []scenario.Where
+	d := newDirect(80, 24, labOptions(t, "en"), playedAt(&there)).lab("4", "enter", "T", "down", "enter", "]")
+	if d.m.lab.stage.where != scenario.OwnServers || !strings.Contains(d.view(), "servers of the lab") {
+		t.Fatalf("it is not played on servers of the lab:\n%s", d.view())
+	}
+	d.lab("F")
+	for range d.m.lab.stage.menu.choices {
+		d.lab("down")
+	}
+	if v := d.view(); !strings.Contains(v, "> the lock's server is killed (kill -9)") {
+		t.Errorf("the lab's own server cannot be killed:\n%s", v)
+	}
+	there = nil
+	if d.lab("enter"); len(d.m.lab.stage.worlds) != 3 || !slices.Equal(there, []scenario.Where{scenario.OwnServers}) {
+		t.Errorf("the fork was played %v; %d worlds", there, len(d.m.lab.stage.worlds))
+	}
+	d.lab("T", "down", "down", "enter", "F")
+	if d.m.lab.stage.where != scenario.ChosenRedis {
+		t.Fatalf("it is not played on the chosen server:\n%s", d.view())
+	}
+	for _, c := range d.m.lab.stage.menu.choices {
+		if strings.Contains(c.text, "kill") {
+			t.Errorf("a chosen server could be killed: %s", c.text)
+		}
+	}
+	there = nil
+	if d.lab("enter"); !slices.Equal(there, []scenario.Where{scenario.ChosenRedis}) {
+		t.Errorf("the fork was played %v", there)
+	}
+}
+
+// Esc goes back one thing at a time, and what was left is taken up again.
+func TestLabGoesBackToWhereOneWas(t *testing.T) {
+	d := onStory(t, "gc-pause-late-write", 80, 24, "en").lab("]", "]", "]", "]", "]", "]", "3", "c", "esc")
+	s := d.m.lab.stage
+	if d.m.front() != atLab || s.view != oneWorld || s.step != 6 {
+		t.Fatalf("Esc in the comparison went elsewhere:\n%s", d.view())
+	}
+	if d.lab("@", "esc"); d.m.front() != atLab || d.m.lab.stage.view != oneWorld {
+		t.Fatalf("Esc in the commands went elsewhere:\n%s", d.view())
+	}
+	if d.lab("esc"); d.m.front() != atLabList {
+		t.Fatalf("Esc does not go to the list:\n%s", d.view())
+	}
+	if d.lab("down", "enter"); d.m.lab.stage.step != 0 {
+		t.Error("another story does not begin at its beginning")
+	}
+	if d.lab("esc", "up", "enter"); d.m.lab.stage.step != 6 || len(d.m.lab.stage.answers) != 1 {
+		t.Errorf("what was left is lost:\n%s", d.view())
+	}
+	d = newDirect(80, 24, labOptions(t, "en")).lab("4", "f", "enter", "esc", "f")
+	if len(d.m.lab.stage.free.lines) != 1 {
+		t.Errorf("what was played by hand is lost:\n%s", d.view())
+	}
+}
+
+// The keys that matter now stand on the screen: those that answer, and the way back.
+func TestLabTellsItsKeys(t *testing.T) {
+	for _, width := range []int{60, 80, 120} {
+		d := onStory(t, "gc-pause-late-write", width, 24, "en")
+		if v := d.view(); !strings.Contains(v, "Esc back") || strings.Contains(v, "answer") {
+			t.Errorf("%d wide, at the beginning:\n%s", width, v)
+		}
+		if v := d.lab("]", "]", "]", "]", "]", "]").view(); !strings.Contains(v, "1-3 answer") || !strings.Contains(v, "Esc back") {
+			t.Errorf("%d wide, at a question:\n%s", width, v)
+		}
+		if v := d.lab("c").view(); !strings.Contains(v, "1-3 answer") || !strings.Contains(v, "who tells it") {
+			t.Errorf("%d wide, compared, the question is not asked:\n%s", width, v)
+		}
+		if v := d.lab("c", "3").view(); strings.Contains(v, "1-3 answer") {
+			t.Errorf("%d wide, answered, it is asked again:\n%s", width, v)
+		}
+	}
+}
+
+// Behind the end come the six questions, and then which of them would have found it.
+func TestLabAsksTheSixQuestions(t *testing.T) {
+	d := onStory(t, "gc-pause-late-write", 80, 24, "en").lab("G", "]")
+	if v := d.view(); !strings.Contains(v, "Which of these would have found it?") || !strings.Contains(v, "   5  Are not-acquired") || strings.Contains(v, " x 6") {
+		t.Errorf("the six questions:\n%s", v)
+	}
+	if v := d.lab("]").view(); !strings.Contains(v, " x 6  Or is the unlock fine") || !strings.Contains(v, " x 3  Was the lease") || strings.Contains(v, " x 1") {
+		t.Errorf("which of them:\n%s", v)
+	}
+	if v := d.lab("]", "[", "[").view(); !strings.Contains(v, "VERDICT") {
+		t.Errorf("the way back to the end:\n%s", v)
+	}
+	for _, s := range d.m.opts.Lab.Stories {
+		if len(s.FoundBy) == 0 {
+			t.Errorf("%s: nothing would have found it", s.Name)
+		}
 	}
 }
 

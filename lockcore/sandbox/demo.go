@@ -13,7 +13,7 @@ type Demo struct {
 // demos are the locks of the sandbox, of a dozen libraries.
 func demos() []Demo {
 	return []Demo{
-		{"order:4711", "A Redisson lock. Its watchdog renews it every 10 s, so it never gets near zero while the holder lives. Two more instances wait.", playRedisson},
+		{"order:4711", "A Redisson lock. Its watchdog renews it every 10 s, so it never gets near zero while the holder lives. While one works the others wait, and it comes back 2 s after it let go.", playRedisson},
 		{"payments:settle", "A Redisson fenced lock. It changes hands every 12 s, and each holder gets a higher fencing token.", playFenced},
 		{"stock:sku-77", "A Redisson fair lock. Waiters stand in a queue and get it in order, 15 s each.", playFair},
 		{"lock:{deploy}", "Fencepost's own lock: token, fencing number, since when, host and process stand in its value. Renewed every 5 s, and handed over after 40 s.", playOwn},

@@ -111,7 +111,7 @@ func (inv *invocation) plan(words *scenario.Words) (plan, error) {
 	p := plan{words: words, seed: 1}
 	s, err := inv.story(inv.args[0])
 	if errors.Is(err, scenario.ErrUnknown) {
-		return p, usagef("there is no such scenario; fencepost simulate lists them")
+		return p, usagef("there is no such scenario; %sfencepost simulate lists them", inv.meant(inv.args[0]))
 	}
 	if err != nil {
 		return p, err

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"fencepost/lockcore/scenario"
@@ -22,6 +23,9 @@ func handout(p plan, runs []played) string {
 			handoutStep(&b, words, s, r.Run, st)
 		}
 		fmt.Fprintf(&b, "\n**%s** %s\n", words.Say("verdict"), md(words.Reach(s, r.Run)))
+		if w := s.World(r.World); w != nil && r.Reach() == scenario.Here && len(w.BrokenBy) > 0 {
+			fmt.Fprintf(&b, "\n%s\n", words.Say("broken-by", "names", "`"+strings.Join(w.BrokenBy, "`, `")+"`"))
+		}
 	}
 	bare := make([]*scenario.Run, len(runs))
 	for i := range runs {
@@ -47,11 +51,20 @@ func handout(p plan, runs []played) string {
 			fmt.Fprintf(&b, "- **%s** %s\n", words.Say(l[0]), md(l[1]))
 		}
 	}
-	fmt.Fprintf(&b, "\n%s\n\n", words.Say("six"))
-	for i := range 6 {
-		fmt.Fprintf(&b, "%d. %s\n", i+1, words.Say(fmt.Sprintf("six-%d", i+1)))
-	}
+	handoutSix(&b, words, s)
 	return b.String()
+}
+
+// handoutSix are the six questions, those marked that would have found it.
+func handoutSix(b *strings.Builder, words *scenario.Words, s *scenario.Scenario) {
+	fmt.Fprintf(b, "\n%s\n\n", words.Say("six"))
+	for i, q := range words.Six() {
+		mark := " "
+		if slices.Contains(s.FoundBy, i+1) {
+			mark = "x"
+		}
+		fmt.Fprintf(b, "- [%s] %d. %s\n", mark, i+1, md(q))
+	}
 }
 
 func handoutStep(b *strings.Builder, words *scenario.Words, s *scenario.Scenario, r *scenario.Run, st scenario.Step) {

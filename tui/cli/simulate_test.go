@@ -134,6 +134,38 @@ func TestSimulateFencing(t *testing.T) {
 	}
 }
 
+// A name that is nearly right is answered with the right one.
+func TestSimulateSaysWhichNameIsMeant(t *testing.T) {
+	for name, want := range map[string]string{
+		"gc-pause":         "is gc-pause-late-write meant?",
+		"GC-Pause":         "is gc-pause-late-write meant?",
+		"gc-puase":         "is gc-pause-late-write meant?",
+		"unchecked-dle":    "is unchecked-del meant?",
+		"late-write":       "is gc-pause-late-write meant?",
+		"guard":            "is guard-le or ",
+		"stale-write":      "is safe-unlock-stale-write meant?",
+		"redlock":          "is redlock-pause meant?",
+		"server_restart":   "is server-restart meant?",
+		"zzz":              "there is no such scenario; fencepost simulate lists them",
+		"\x1b[2J-gc-pause": "is gc-pause-late-write meant?",
+	} {
+		r := run(t, nil, "simulate", name)
+		r.has(t, name, exitUsage, want)
+		if strings.Contains(r.err, "\x1b") {
+			t.Errorf("%q reaches the terminal", name)
+		}
+	}
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "scenarios"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "scenarios", "two-tills.toml"), []byte(ownStory), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run(t, nil, "simulate", "two-till", "--config", filepath.Join(dir, "config.toml")).has(t, "one's own", exitUsage, "is two-tills meant?")
+	run(t, nil, "simulate", "gc-pause-late-write", "--wrold", "guard").has(t, "--wrold", exitUsage, "is --world meant?")
+}
+
 // ownStory is a story of one's own, as a trainer would write it.
 const ownStory = `name = "two-tills"
 runs = ["sandbox"]
