@@ -49,8 +49,8 @@ const (
 )
 
 func listBindings() []Binding {
-	scrolls := []Scope{List, Detail, Help, Sort, Release, LabList, LabMenu, LabFree}
-	rows := []Scope{List, Detail, Help, LabList}
+	scrolls := []Scope{List, Detail, Help, Sort, Events, Release, LabList, LabMenu, LabFree}
+	rows := []Scope{List, Detail, Help, Events, LabList}
 	return []Binding{
 		{ID: OpenDetail, Keys: []string{"enter", "d"}, Hint: "details", In: []Scope{List},
 			Help: "everything that is known about the lock under the cursor"},
@@ -62,7 +62,7 @@ func listBindings() []Binding {
 		{ID: SortMenu, Keys: []string{"o"}, Hint: "sort", In: []Scope{List}, Help: "choose the order of the rows"},
 		{ID: SortReverse, Keys: []string{"O"}, In: []Scope{List}, Help: "reverse the order"},
 		{ID: Wide, Keys: []string{"w"}, In: []Scope{List},
-			Help: "other columns: the library, the state, who waits"},
+			Help: "other columns: the family, the state, who waits"},
 		{ID: Freeze, Keys: []string{"p"}, In: []Scope{List},
 			Help: "hold the screen still, and let it go on"},
 		{ID: Refresh, Keys: []string{"r", "ctrl+r"}, In: []Scope{List, Detail, Release}, Help: "ask the server now, and look for new locks"},
@@ -90,7 +90,7 @@ func overlayBindings() []Binding {
 		{ID: Next, Keys: []string{"tab", "right"}, Hint: "next choice", In: []Scope{Release}, Help: "to the next choice"},
 		{ID: Prev, Keys: []string{"shift+tab", "left"}, In: []Scope{Release}, Help: "to the choice before"},
 		{ID: Confirm, Keys: []string{"enter"}, Hint: "choose", In: []Scope{Release, Sort, LabList, LabMenu, LabFree}, Help: "do what is focused"},
-		{ID: Back, Keys: []string{"esc", "q"}, Hint: "back", In: []Scope{Detail, Help, Sort, Lab, LabList, LabMenu, LabTalk, LabFree},
+		{ID: Back, Keys: []string{"esc", "q"}, Hint: "back", In: []Scope{Detail, Help, Sort, Events, Lab, LabList, LabMenu, LabTalk, LabFree},
 			Help: "back to where you came from"},
 		{ID: Close, Keys: []string{"esc"}, Hint: "cancel", In: []Scope{Release}, Help: "close the panel; nothing is changed"},
 		{ID: Apply, Keys: []string{"enter"}, Hint: "done", In: typing, Help: "keep what was typed"},

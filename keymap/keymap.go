@@ -31,6 +31,7 @@ const (
 	Sort       Scope = "sort"
 	Input      Scope = "input"
 	Help       Scope = "help"
+	Events     Scope = "events"
 	Lab        Scope = "lab"
 )
 

@@ -2,15 +2,12 @@ package tui
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"fencepost/keymap"
 	"fencepost/lockcore/inspect"
-	"fencepost/lockcore/inspect/family"
 )
 
 // detail shows all that is known of one lock.
@@ -19,36 +16,117 @@ type detail struct {
 	top int
 	// plan is what a release would send, noPlan why there is none. It is made
 	// when the holders change, not when the screen is drawn.
-	plan   inspect.Plan
-	noPlan string
+	plan    inspect.Plan
+	noPlan  string
+	history []inspect.Event // oldest first, as far back as the Follower's ring reaches
 }
 
-func (m root) openDetail(r *row) root {
+func (m root) openDetail(r *row) (root, tea.Cmd) {
 	m.detail = detail{id: r.id}
-	m.detail.plan, m.detail.noPlan = m.planOf(r)
-	return m.open(atDetail)
+	m, cmd := m.planDetail(r)
+	return m.open(atDetail), tea.Batch(cmd, m.loadHistory(r))
 }
 
-func (m root) planOf(r *row) (inspect.Plan, string) {
+// planDetail makes the plan of a release. In a list of thousands a lock is kept
+// without what a plan needs: then it is read again first.
+func (m root) planDetail(r *row) (root, tea.Cmd) {
 	plan, err := m.opts.Inspector.PlanRelease(*r.lock)
-	if err != nil {
-		return plan, cleanError(err)
+	m.detail.plan, m.detail.noPlan = plan, ""
+	m.detail.plan.Lock = *r.lock
+	if err == nil {
+		return m, nil
 	}
-	return plan, ""
+	m.detail.noPlan = cleanError(err)
+	fw := m.following
+	if fw == nil {
+		return m, nil
+	}
+	ctx, cancel := m.bounded()
+	in, w, id := m.opts.Inspector, r.watched, r.id
+	return m, func() tea.Msg {
+		defer cancel()
+		out := plannedMsg{id: id, of: w}
+		whole, err := fw.f.Whole(ctx, in, w)
+		if err == nil {
+			out.plan, err = in.PlanRelease(whole)
+		}
+		out.err = err
+		return out
+	}
 }
 
-// sync makes the plan anew where the lock has changed hands.
-func (d detail) sync(m root) detail {
-	if r := m.feed.row(d.id); r != nil && !sameHolders(&d.plan.Lock, r.lock) {
-		d.plan, d.noPlan = m.planOf(r)
+// plannedMsg is a plan that had to read its lock first.
+type plannedMsg struct {
+	id   string
+	of   *inspect.Watched
+	plan inspect.Plan
+	err  error
+}
+
+func (p plannedMsg) apply(m root) (root, tea.Cmd) { //nolint:unparam // an applier may ask for a command, this one does not
+	if p.id != m.detail.id || !sameHolders(&p.of.Lock, &m.detail.plan.Lock) {
+		return m, nil
 	}
-	return d
+	if p.err != nil {
+		m.detail.noPlan = cleanError(p.err)
+		return m, nil
+	}
+	m.detail.plan, m.detail.noPlan = p.plan, ""
+	return m, nil
+}
+
+// historyMsg is what happened to the detail's lock.
+type historyMsg struct {
+	id     string
+	events []inspect.Event
+}
+
+// loadHistory fetches what happened to a row's lock.
+func (m root) loadHistory(r *row) tea.Cmd {
+	fw := m.following
+	if fw == nil {
+		return nil
+	}
+	return func() tea.Msg { return historyMsg{r.id, fw.f.History(r.lock)} }
+}
+
+func (h historyMsg) apply(m root) (root, tea.Cmd) { //nolint:unparam // an applier may ask for a command, this one does not
+	if h.id == m.detail.id {
+		m.detail.history = h.events
+	}
+	return m, nil
+}
+
+// syncDetail takes news into the open detail screen: a new plan where the lock
+// has changed hands, and its history where something happened to it.
+func (m root) syncDetail(events []inspect.Event) (root, tea.Cmd) {
+	if m.detail.id == "" {
+		return m, nil
+	}
+	r := m.feed.row(m.detail.id)
+	if r == nil {
+		return m, nil
+	}
+	var cmds []tea.Cmd
+	if !sameHolders(&m.detail.plan.Lock, r.lock) {
+		var cmd tea.Cmd
+		m, cmd = m.planDetail(r)
+		cmds = append(cmds, cmd)
+	}
+	for i := range events {
+		if e := &events[i]; e.Key == r.lock.Key && e.DB == r.lock.DB && e.Field == r.lock.Field {
+			cmds = append(cmds, m.loadHistory(r))
+			break
+		}
+	}
+	return m, tea.Batch(cmds...)
 }
 
 func (m root) detailKey(id keymap.ID) (root, tea.Cmd) {
 	r := m.feed.row(m.detail.id)
 	switch {
 	case id == keymap.Back:
+		m.detail.id = ""
 		return m.back(), nil
 	case id == keymap.Refresh:
 		return m.askNow()
@@ -66,152 +144,55 @@ func (m root) detailKey(id keymap.ID) (root, tea.Cmd) {
 }
 
 func (m root) detailBody() []string {
-	return window(m.detailLines(), m.detail.top, m.bodyHeight())
+	return m.scroll(m.detailLines(), m.detail.top)
 }
 
+// detailLines say it in the order in which one asks: who has it, until when,
+// does the holder live, who else wants it, how sure is that, what happened; then
+// what it is, and what a release would send.
 func (m root) detailLines() []string {
 	r := m.feed.row(m.detail.id)
 	if r == nil {
-		return []string{"", " The server said that this lock is gone."}
+		lines := []string{"", " The server said that this lock is gone."}
+		return append(lines, m.historyLines()...)
 	}
 	l := r.lock
-	lines := []string{"", " " + m.theme.Strong.Wrap(r.name)}
+	lines := []string{" " + m.theme.Strong.Wrap(r.name)}
 	if !r.gone.IsZero() {
 		lines = append(lines, " "+m.theme.Warn.Wrap("The server said "+coarse(m.now.Sub(r.gone))+" ago that it is gone. Below is what was known."))
 	}
 	for _, w := range l.Warnings {
 		lines = append(lines, m.facts(fact{"warning", w.Text + " (" + w.Code + ")", m.theme.Warn})...)
 	}
+	lines = append(lines, m.facts(m.holderFacts(r)...)...)
+	lines = append(lines, m.facts(m.timeFacts(r)...)...)
+	lines = append(lines, m.facts(m.evidenceFacts(r)...)...)
+	lines = append(lines, m.facts(m.dataFacts(r)...)...)
+	lines = append(lines, m.historyLines()...)
 	lines = append(lines, "")
 	lines = append(lines, m.facts(m.lockFacts(r)...)...)
-	lines = append(lines, m.facts(holderFacts(l, m.now)...)...)
-	lines = append(lines, m.facts(m.timeFacts(r)...)...)
 	return append(append(lines, ""), m.planLines()...)
 }
 
-// lockFacts say what it is.
-func (m root) lockFacts(r *row) []fact {
-	l := r.lock
-	resource := l.Resource.String()
-	if l.Resource == l.Key {
-		resource = ""
-	}
-	out := []fact{
-		{name: "resource", value: resource},
-		{name: "library", value: fmt.Sprintf("%s (%s, %s)", l.Label, l.Family, l.Confidence)},
-		{name: "may also be", value: strings.Join(l.Candidates, ", ")},
-		{name: "kind, state", value: string(l.Kind) + ", " + r.stateWords()},
-		{name: "key", value: fmt.Sprintf("%s in db %d on %s", l.Type, l.DB, l.Node)},
-		{name: "fence", value: l.Fence},
-		{name: "waiters", value: waitersInFull(l.Waiters)},
-	}
-	for _, sign := range m.contentionOf(r) {
-		out = append(out, fact{name: "others", value: sign.Says + " (" + sign.How + ")"})
-	}
-	var companions []string
-	for _, c := range l.Companions {
-		companions = append(companions, c.String())
-	}
-	out = append(out, fact{name: "companions", value: strings.Join(companions, "\n")})
-	if m.opts.Explain != nil {
-		out = append(out, fact{name: "in the demo", value: m.opts.Explain(string(l.Key))})
-	}
-	return out
-}
+// historyShown is how many events of one lock the screen shows.
+const historyShown = 200
 
-func waitersInFull(w *family.Waiters) string {
-	if w == nil {
-		return "its library leaves no trace of them"
+// historyLines are what happened to the lock, newest first.
+func (m root) historyLines() []string {
+	all := m.detail.history
+	head := " " + m.theme.Label.Wrap("What happened to it, newest first (times in UTC):")
+	if len(all) == 0 {
+		return []string{"", " " + m.theme.Label.Wrap("Nothing has happened to it while it was watched.")}
 	}
-	count := "some"
-	if w.Count >= 0 {
-		count = strconv.FormatInt(w.Count, 10)
+	lines := []string{"", head}
+	for i := len(all) - 1; i >= 0 && i >= len(all)-historyShown; i-- {
+		e := &all[i]
+		lines = append(lines, m.facts(fact{name: e.At.UTC().Format("15:04:05.000"), value: eventText(e, false), paint: m.eventPaint(e.Kind)})...)
 	}
-	text := count + " (seen by: " + w.How + ")"
-	for _, id := range w.IDs {
-		text += "\n" + id.String()
+	if cut := len(all) - historyShown; cut > 0 {
+		lines = append(lines, " "+m.theme.Muted.Wrap(fmt.Sprintf("and %s before", plural(cut, "event"))))
 	}
-	return text
-}
-
-// holderFacts name every holder in full.
-func holderFacts(l *inspect.Lock, now time.Time) []fact {
-	if len(l.Holders) == 0 {
-		return []fact{{name: "holder", value: "nobody"}}
-	}
-	var out []fact
-	for _, h := range l.Holders {
-		out = append(out, fact{name: "holder", value: holderInFull(h, now)})
-	}
-	return out
-}
-
-func holderInFull(h family.Holder, now time.Time) string {
-	text := h.ID.String()
-	if text == "" {
-		text = "(it leaves no name)"
-	}
-	var more []string
-	if h.Mode != "" {
-		more = append(more, h.Mode)
-	}
-	if h.Count > 1 {
-		more = append(more, fmt.Sprintf("%d times", h.Count))
-	}
-	if h.Label != "" {
-		more = append(more, h.Label)
-	}
-	if h.Host != "" {
-		more = append(more, "host "+h.Host)
-	}
-	if h.PID != 0 {
-		more = append(more, fmt.Sprintf("process %d", h.PID))
-	}
-	if !h.Since.IsZero() {
-		more = append(more, "says since "+clock(h.Since, now))
-	}
-	if h.HasTTL {
-		more = append(more, fmt.Sprintf("its own TTL %d ms", h.TTL))
-	}
-	if len(more) > 0 {
-		text += "\n" + strings.ReplaceAll(strings.Join(more, ", "), "\n", `\n`)
-	}
-	return text
-}
-
-// timeFacts are the times, in words and as raw numbers.
-func (m root) timeFacts(r *row) []fact {
-	l := r.lock
-	raw := fmt.Sprintf("%d ms when asked", l.TTL)
-	if l.Persistent {
-		raw = "-1: the key has none"
-	}
-	deadline := ""
-	if !l.Deadline.IsZero() && l.TTL < practicallyForever {
-		deadline = clock(l.Deadline, m.now) + fmt.Sprintf(", give or take %d ms", l.Uncertainty.Milliseconds())
-	}
-	return []fact{
-		{name: "ends", value: l.Expiry(m.sight(r, m.now).asOf())},
-		{name: "TTL", value: raw},
-		{name: "deadline", value: deadline},
-		{name: "asked", value: clock(l.SampledAt, m.now)},
-		{name: "held", value: r.heldWords(m.sight(r, m.now).known)},
-		{name: "renewed", value: r.watched.Beat.Words(m.sight(r, m.now).known)},
-		{name: "before", value: r.before},
-		{name: "afterwards", value: l.Note},
-	}
-}
-
-// heldWords say for how long the present holder has it, as far as is known.
-func (r *row) heldWords(known time.Time) string {
-	since, exact := r.watched.HeldSince()
-	switch {
-	case since.IsZero():
-		return ""
-	case exact:
-		return "for " + inspect.SpanOf(max(0, known.Sub(since)))
-	}
-	return "for at least " + inspect.SpanOf(max(0, known.Sub(since)))
+	return lines
 }
 
 // planLines are what a release would send.
@@ -225,3 +206,6 @@ func (m root) planLines() []string {
 	lines := []string{" " + m.theme.Label.Wrap(fmt.Sprintf("A release would send (%s reviews it, %s copies it):", review.Names(), copies.Names()))}
 	return append(lines, m.stepLines(d.plan)...)
 }
+
+// ago is a past moment in words.
+func ago(t, now time.Time) string { return recent(now.Sub(t)) + " ago" }

@@ -61,11 +61,8 @@ func (n newsMsg) apply(m root) (root, tea.Cmd) {
 	f.events, f.missed = appended(f.events, n.events), f.missed+n.lost
 	m = m.announce(n.events)
 	m.list = m.list.sync(m)
-	var cmds []tea.Cmd
-	if m.detail.id != "" {
-		m.detail = m.detail.sync(m)
-	}
-	return m, tea.Batch(append(cmds, m.await())...)
+	m, cmd := m.syncDetail(n.events)
+	return m, tea.Batch(cmd, m.await())
 }
 
 // appended adds events to those that are kept.

@@ -43,6 +43,8 @@ func (m root) draw() string {
 		lines = append(lines, m.helpBody()...)
 	case atSort:
 		lines = append(lines, m.sortBody()...)
+	case atEvents:
+		lines = append(lines, m.eventsBody()...)
 	default:
 		lines = append(lines, m.listBody()...)
 	}
@@ -147,7 +149,7 @@ func (m root) noticeLine() string {
 		return " " + m.theme.Warn.Wrap(n.text)
 	}
 	if n.text == "" {
-		return m.welcome()
+		return cmp.Or(m.welcome(), m.lastEvent())
 	}
 	return " " + n.text
 }

@@ -1,6 +1,10 @@
 package tui
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"fencepost/keymap"
@@ -25,7 +29,7 @@ func (m root) helpKey(id keymap.ID) (root, tea.Cmd) {
 }
 
 func (m root) helpBody() []string {
-	return window(m.helpLines(), m.help.top, m.bodyHeight())
+	return m.scroll(m.helpLines(), m.help.top)
 }
 
 // helpLines are made from the bindings, so that they cannot say other keys than
@@ -38,11 +42,7 @@ func (m root) helpLines() []string {
 		width = max(width, theme.Width(b.Names()))
 	}
 	for _, b := range bindings {
-		line := "   " + m.theme.Key.Wrap(theme.Pad(b.Names(), width)) + "  " + b.Help
-		if b.Dangerous {
-			line += " " + m.theme.Warn.Wrap("(leads to a change)")
-		}
-		lines = append(lines, line)
+		lines = append(lines, m.helpOf(b, width)...)
 	}
 	lines = append(lines, "", " "+m.theme.Strong.Wrap("What the screen says"), "")
 	texts := legend()
@@ -61,17 +61,38 @@ func (m root) helpLines() []string {
 	return append(lines, "")
 }
 
-// legend explains marks and words of the list.
+// helpOf is a binding's line, or lines where the screen is narrow; names are
+// width cells wide.
+func (m root) helpOf(b keymap.Binding, width int) []string {
+	text := b.Help
+	if b.Dangerous {
+		text += " (leads to a change)"
+	}
+	lead := "   " + m.theme.Key.Wrap(theme.Pad(b.Names(), width)) + "  "
+	var lines []string
+	for _, part := range theme.Wrap(text, m.width-width-6) {
+		if b.Dangerous {
+			part = m.theme.Warn.Wrap(part)
+		}
+		lines = append(lines, lead+part)
+		lead = strings.Repeat(" ", width+5)
+	}
+	return lines
+}
+
+// legend explains marks and words of the screens.
 func legend() []string {
 	return []string{
 		"!  look at this lock: it has a warning, or its library takes it for free already",
 		"+  it has just got a new holder      -  the server has just said that it is gone",
-		"TIME LEFT is computed from the server's last answer. At zero it says \"due, asking\" until the server says what became of the lock; nothing is counted down as a fact.",
+		"EXPIRES is computed from the server's last answer. At zero it says \"due, asking\" until the server says what became of the lock; nothing is counted down as a fact.",
 		"The bar shows the time left of the most that was seen of this holder. A bar that fills up again was renewed.",
 		"no expiry: only a release ends it.   lapsed: the key is there, its library ignores it.   cooling: the work is done, the lock stays on purpose.   free: nobody holds it, but waiters or remains are there.",
-		"AGE is how old the facts are. A \"?\" behind the time left says that this was so when the server was last heard.",
-		"FENCE is the fencing token, which grows with every holder. WAIT is how many wait, where the library lets that be seen.",
-		"A \"?\" behind a library's name says that the shape fits others too.",
+		"AGE is up to how long ago the facts are known to hold. A \"?\" behind EXPIRES says that this was so when the server was last heard.",
+		"FENCE is the fencing token, which grows with every holder. WAIT is how many wait, where the library lets that be seen. FAMILY is the library; a \"?\" behind it says that the shape fits others too.",
+		"live, by tracking: the server says at once that a key changed. By notifications: it also says how. By polling: it says nothing and is asked again and again, so what comes and goes in between is missed.",
+		"looked at by name: only keys whose name promises a lock were read. Deep: the shape of every key was looked at.",
+		"Evidence is no verdict: a holder that renews may have finished its work, one that does not may be in the middle of it. (inferred): concluded, not seen.",
 	}
 }
 
@@ -96,6 +117,21 @@ func scrolled(top int, id keymap.ID, lines, height int) int {
 		top = lines
 	}
 	return max(0, min(top, lines-height))
+}
+
+// scroll is the part of a text that shows, with a last line that says how much
+// more there is.
+func (m root) scroll(lines []string, top int) []string {
+	h := m.bodyHeight()
+	if len(lines) <= h {
+		return lines
+	}
+	out := window(lines, top, h)
+	if more := len(lines) - max(0, min(top, len(lines)-h)) - h; more > 0 {
+		out = slices.Clone(out)
+		out[h-1] = " " + m.theme.Muted.Wrap(fmt.Sprintf("%s more below (Down, PgDn)", plural(more+1, "line")))
+	}
+	return out
 }
 
 // window is the part of a text that shows.

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 
@@ -67,6 +68,8 @@ func (m root) scope() keymap.Scope {
 		return keymap.Help
 	case atSort:
 		return keymap.Sort
+	case atEvents:
+		return keymap.Events
 	}
 	return keymap.List
 }
@@ -80,7 +83,7 @@ func (m root) key(name string) (root, tea.Cmd) {
 	}
 	id, ok := m.keys.Match(m.scope(), name)
 	if !ok {
-		return m, nil
+		return m.unknownKey(name), nil
 	}
 	switch id {
 	case keymap.Abort:
@@ -108,8 +111,20 @@ func (m root) key(name string) (root, tea.Cmd) {
 		return m.helpKey(id)
 	case atSort:
 		return m.sortKey(id)
+	case atEvents:
+		return m.eventsKey(id)
 	}
 	return m.listKey(id)
+}
+
+// unknownKey says quietly where the keys are listed. A word that must be read is
+// not written over, and in a panel or the lab other words stand there.
+func (m root) unknownKey(name string) root {
+	if m.front() == atRelease || m.inLab() || m.notice.tone != fine {
+		return m
+	}
+	help, _ := m.keys.Get(keymap.OpenHelp)
+	return m.say(fine, fmt.Sprintf("%s does nothing here; %s lists the keys", keymap.Name(name), keymap.Name(help.Keys[0])))
 }
 
 // input is the line of text that has the focus, if there is one.

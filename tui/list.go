@@ -48,7 +48,7 @@ const (
 
 // orders are the choices of the sort menu.
 func orders() []string {
-	return []string{"what needs a look first", "key", "time left", "holder", "library", "fencing token", "waiters"}
+	return []string{"what needs a look first", "key", "when it expires", "holder", "family", "fencing token", "waiters"}
 }
 
 // sync puts the rows in order after anything has changed, and keeps the cursor
@@ -198,6 +198,9 @@ func (m root) listKey(id keymap.ID) (root, tea.Cmd) {
 		return m.scanDeep()
 	case keymap.OpenDetail, keymap.OpenRelease, keymap.Copy, keymap.CopyCommands:
 		return m.rowKey(id)
+	case keymap.OpenEvents:
+		m.events = eventsScreen{}
+		return m.open(atEvents), nil
 	case keymap.OpenLab:
 		return m.openLab()
 	default:
@@ -225,7 +228,7 @@ func (m root) rowKey(id keymap.ID) (root, tea.Cmd) {
 	}
 	switch id {
 	case keymap.OpenDetail:
-		return m.openDetail(r), nil
+		return m.openDetail(r)
 	case keymap.OpenRelease:
 		return m.openRelease(r)
 	case keymap.CopyCommands:
@@ -284,5 +287,8 @@ func (m root) pauseScan() (root, tea.Cmd) {
 
 // scanDeep has the shape of every key looked at, once.
 func (m root) scanDeep() (root, tea.Cmd) {
-	return m.say(fine, "looking at the shape of every key once, whatever its name"), m.tell((*inspect.Follower).Deepen)
+	return m.say(fine, "looking at the shape of every key once, whatever its name"), m.tell(func(f *inspect.Follower) {
+		f.Resume()
+		f.Deepen()
+	})
 }

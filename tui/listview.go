@@ -24,7 +24,7 @@ const (
 	colAge
 )
 
-// columns are those of a width: narrow screens show the bar and no library,
+// columns are those of a width: narrow screens show the bar and no family,
 // the w key turns that round, wide screens have room for all.
 func (l list) columns(w int) []table.Column {
 	drop := func(narrow, other int) int {
@@ -37,12 +37,12 @@ func (l list) columns(w int) []table.Column {
 		colKey:     {Title: "KEY", Min: 16, Grow: 5, Max: max(16, l.keyWidth), Middle: true},
 		colHolder:  {Title: "HOLDER", Min: 12, Grow: 3, Max: max(12, l.holderWidth), Middle: true},
 		colKind:    {Title: "KIND", Min: 6, Drop: 5},
-		colFamily:  {Title: "LIBRARY", Min: 11, Grow: 2, Max: 18, Drop: drop(9, 1)},
+		colFamily:  {Title: "FAMILY", Min: 11, Grow: 2, Max: 18, Drop: drop(9, 1)},
 		colState:   {Title: "STATE", Min: 7, Drop: drop(10, 2)},
 		colFence:   {Title: "FENCE", Min: 5, Max: 10, Right: true, Drop: 4},
 		colWaiters: {Title: "WAIT", Min: 4, Right: true, Drop: drop(8, 3)},
 		colBar:     {Title: "", Min: 6, Max: 12, Drop: drop(6, 11)},
-		colTTL:     {Title: "TIME LEFT", Min: 12},
+		colTTL:     {Title: "EXPIRES", Min: 12},
 		colAge:     {Title: "AGE", Min: 4, Right: true, Drop: drop(3, 12)},
 	}
 	if w >= 110 {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"fencepost/lockcore/inspect"
 	"fencepost/lockcore/wire"
 )
 
@@ -40,7 +41,11 @@ func (n notice) fade(now time.Time) notice {
 }
 
 // cleanError is an error's text, safe to print on one line, without the name of
-// the package that it comes from.
+// the package that it comes from; what is wrong with a connection stands in plain
+// words.
 func cleanError(err error) string {
+	if words, ok := inspect.Reason(err); ok {
+		return words
+	}
 	return wire.Clean(strings.TrimPrefix(err.Error(), "inspect: "))
 }

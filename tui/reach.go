@@ -123,7 +123,7 @@ func (m root) coverageWords() []string {
 		parts = []string{m.depthWords()}
 	}
 	if v.Paused && c.Complete {
-		parts = append(parts, "search for new locks PAUSED ("+keymap.Name(key.Keys[0])+" goes on)")
+		parts = slices.Insert(parts, 0, "search PAUSED ("+keymap.Name(key.Keys[0])+" goes on)")
 	}
 	parts = append(parts, whereWords(&c)...)
 	if c.PossibleHidden > 0 {

@@ -38,6 +38,7 @@ type root struct {
 	release release
 	help    help
 	sort    sortMenu
+	events  eventsScreen
 	lab     lab
 }
 
@@ -53,6 +54,7 @@ const (
 	atLabList
 	atLab
 	atLabTalk
+	atEvents
 )
 
 // applier is a message that knows what it changes: the answer to a command.

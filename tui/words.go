@@ -199,12 +199,3 @@ func plural(n int, noun string) string {
 	}
 	return strconv.Itoa(n) + " " + noun + "s"
 }
-
-// clock is a moment on a wall clock, in UTC, and how far away it is.
-func clock(t, now time.Time) string {
-	text := t.UTC().Format("2006-01-02 15:04:05.000 UTC")
-	if d := now.Sub(t); d >= 0 {
-		return text + " (" + coarse(d) + " ago)"
-	}
-	return text + " (in " + coarse(t.Sub(now)) + ")"
-}

@@ -11,11 +11,29 @@ import (
 	"fencepost/lockcore/wire"
 )
 
-// reasonOf says in plain words why a node cannot be reached, and what to look
-// at; it is safe to print.
+// Reason says in plain words what is wrong with a connection, and what to look
+// at; false where the error is none of that. It is safe to print.
+func Reason(err error) (words string, ok bool) {
+	words = connectionWords(err)
+	return words, words != ""
+}
+
+// reasonOf is Reason, and for an error of another kind its cause.
 func reasonOf(err error) string {
+	if words, ok := Reason(err); ok {
+		return words
+	}
+	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(err) {
+		err = next // the layers around it repeat the address
+	}
+	return wire.Clean(err.Error())
+}
+
+func connectionWords(err error) string {
 	var dns *net.DNSError
 	switch {
+	case err == nil:
+		return ""
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "connection refused: does Redis run there?"
 	case errors.As(err, &dns) && dns.IsNotFound:
@@ -36,8 +54,5 @@ func reasonOf(err error) string {
 	case timedOut(err):
 		return "no answer in time"
 	}
-	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(err) {
-		err = next // the layers around it repeat the address
-	}
-	return wire.Clean(err.Error())
+	return ""
 }
