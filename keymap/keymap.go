@@ -22,12 +22,15 @@ type ID string
 type Scope string
 
 // The scopes. Input stands for every line that text is typed into: printable
-// keys are text there.
+// keys are text there. Form is such a line among others that are filled in
+// before something is changed.
 const (
 	Everywhere Scope = "everywhere"
 	List       Scope = "list"
 	Detail     Scope = "detail"
 	Release    Scope = "release"
+	Bulk       Scope = "bulk"
+	Form       Scope = "form"
 	Sort       Scope = "sort"
 	Input      Scope = "input"
 	Help       Scope = "help"
@@ -52,7 +55,7 @@ type Map struct{ bindings []Binding }
 
 // Default returns the bindings that the program ships with.
 func Default() Map {
-	return Map{bindings: slices.Concat(listBindings(), overlayBindings(), labBindings(), everywhereBindings())}
+	return Map{bindings: slices.Concat(listBindings(), reviewBindings(), overlayBindings(), labBindings(), markBindings(), everywhereBindings())}
 }
 
 // Match returns the action that a key starts in a scope, and whether there is

@@ -18,6 +18,7 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 
 	"fencepost/keymap"
+	"fencepost/lockcore/audit"
 	"fencepost/lockcore/inspect"
 	"fencepost/lockcore/sandbox"
 	"fencepost/tui/theme"
@@ -35,6 +36,8 @@ type bench struct {
 
 	following *following
 	clip      []string
+	bells     int
+	audit     *bytes.Buffer
 	wire      *cable
 	faulty    bool // the test makes a fault
 }
@@ -111,7 +114,7 @@ func start(t *testing.T, bo benchOptions) *bench {
 	t.Helper()
 	logging.Disable()            // go-redis would write about cut connections
 	time.Sleep(time.Until(noon)) // a bubble begins in the year 2000, which no lock's value would believe
-	b := &bench{t: t, out: &bytes.Buffer{}, done: make(chan error, 1)}
+	b := &bench{t: t, out: &bytes.Buffer{}, audit: &bytes.Buffer{}, done: make(chan error, 1)}
 	ctx, cancel := context.WithCancel(context.Background())
 	b.cancel = cancel
 	s, err := sandbox.Start(ctx, bo.sandbox)
@@ -132,12 +135,13 @@ func start(t *testing.T, bo benchOptions) *bench {
 			return Server{Name: "sandbox", Role: "master", Mode: "single", Sandbox: true}, b.redis.Ping(ctx).Err()
 		},
 		Explain: s.Says, Theme: theme.New(theme.Plain, true), Keys: keymap.Default(), Crash: &Crash{Dir: t.TempDir()},
+		Audit: audit.Stream(b.audit), Operator: "ann@desk",
 	}
 	if bo.console != nil {
 		bo.console(&o)
 	}
 	b.following = follow(ctx, &o)
-	m := newRoot(ctx, o, b.following, func(text string) error { b.clip = append(b.clip, text); return nil })
+	m := newRoot(ctx, o, b.following, outlet{func(text string) error { b.clip = append(b.clip, text); return nil }, func() error { b.bells++; return nil }})
 	b.program = tea.NewProgram(spy{m}, tea.WithInput(nil), tea.WithOutput(b.out), tea.WithoutSignalHandler(), tea.WithAltScreen())
 	o.Crash.onStop(b.program.Kill)
 	go func() {
@@ -192,6 +196,34 @@ func (b *bench) press(keys ...string) {
 	for _, k := range keys {
 		b.program.Send(press(k))
 		b.pass(150 * time.Millisecond)
+	}
+}
+
+// enter types texts and presses keys, as they come.
+func (b *bench) enter(what ...string) {
+	for _, w := range what {
+		if msg := press(w); msg.Type != tea.KeyRunes || len(msg.Runes) == 1 {
+			b.press(w)
+			continue
+		}
+		b.program.Send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(w)}) // read together, as a fast typist's are
+		b.pass(50 * time.Millisecond)
+	}
+}
+
+// audited fails unless the last intent and outcome in the audit have these in them.
+func (b *bench) audited(verb string, texts ...string) {
+	b.t.Helper()
+	lines := strings.Split(strings.TrimSpace(b.audit.String()), "\n")
+	if len(lines) < 2 {
+		b.t.Errorf("the audit has %d lines", len(lines))
+		return
+	}
+	last := strings.Join(lines[len(lines)-2:], "\n")
+	for _, text := range append(texts, `"verb":"`+verb+`"`, `"by":"console"`, `"line":"outcome"`) {
+		if !strings.Contains(last, text) {
+			b.t.Errorf("the audit does not say %q:\n%s", text, last)
+		}
 	}
 }
 

@@ -16,6 +16,18 @@ func (s *screen) copy(text string) error {
 	return err
 }
 
+// ring has the terminal ring its bell.
+func (s *screen) ring() error {
+	_, err := s.Write([]byte{'\a'})
+	return err
+}
+
+// outlet is what reaches the terminal beside the screen.
+type outlet struct {
+	clipboard func(text string) error
+	bell      func() error
+}
+
 // copied says what was copied. Whether the terminal took it cannot be known.
 type copiedMsg struct {
 	what string
@@ -23,7 +35,7 @@ type copiedMsg struct {
 }
 
 func (m root) copyText(what, text string) tea.Cmd {
-	send := m.clipboard
+	send := m.outlet.clipboard
 	return func() tea.Msg { return copiedMsg{what, send(text)} }
 }
 

@@ -204,7 +204,7 @@ func (m root) planLines() []string {
 	review, _ := m.keys.Get(keymap.OpenRelease)
 	copies, _ := m.keys.Get(keymap.CopyCommands)
 	lines := []string{" " + m.theme.Label.Wrap(fmt.Sprintf("A release would send (%s reviews it, %s copies it):", review.Names(), copies.Names()))}
-	return append(lines, m.stepLines(d.plan)...)
+	return append(lines, m.stepLines(d.plan, false)...)
 }
 
 // ago is a past moment in words.

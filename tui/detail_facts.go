@@ -181,7 +181,7 @@ func (m root) lockFacts(r *row) []fact {
 		{name: "key", value: fmt.Sprintf("%s in db %d on %s", l.Type, l.DB, l.Node)},
 		{name: "TTL", value: raw},
 		{name: "companions", value: strings.Join(companions, "\n")},
-		{name: "afterwards", value: l.Note},
+		{name: "afterwards", value: l.Afterwards()},
 	}
 	if m.opts.Explain != nil {
 		out = append(out, fact{name: "in the demo", value: m.opts.Explain(string(l.Key))})

@@ -66,6 +66,11 @@ func (m root) examine() (root, tea.Cmd) {
 	e.asking, e.askedAt = true, m.now
 	ctx, cancel := m.bounded()
 	in, w, id := m.opts.Inspector, r.watched, r.id
+	if p := &m.release; slices.Contains(m.stack, atRelease) && p.live.SampledAt.After(w.SampledAt) {
+		touched := *w
+		touched.SampledAt = p.live.SampledAt // the panel has read it since: what that touched was touched from here
+		w = &touched
+	}
 	return m, func() tea.Msg {
 		defer cancel()
 		look, err := in.Examine(ctx, w)

@@ -181,9 +181,3 @@ func (m root) tell(order func(*inspect.Follower)) tea.Cmd {
 		return nil
 	}
 }
-
-// acted tells the Follower what an act of this console's has done to a lock, so
-// that the event which follows says who it was.
-func (m root) acted(l inspect.Lock, out inspect.Outcome) tea.Cmd {
-	return m.tell(func(f *inspect.Follower) { f.Acted(&l, out) })
-}

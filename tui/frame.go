@@ -39,6 +39,8 @@ func (m root) draw() string {
 		lines = append(lines, m.detailBody()...)
 	case atRelease:
 		lines = append(lines, m.releaseBody()...)
+	case atBulk:
+		lines = append(lines, m.bulkBody()...)
 	case atHelp:
 		lines = append(lines, m.helpBody()...)
 	case atSort:

@@ -23,10 +23,15 @@ func screens(d *direct) map[string]string {
 	}
 	l := someLocks()[0]
 	for name, p := range map[string]release{
-		"reading": {}, "asking": {stage: asking, seen: l, live: l, armed: true}, "hot": {stage: asking, seen: l, live: l, armed: true, hot: true},
+		"reading": {}, "asking": {stage: asking, seen: l, live: l, armed: true}, "hot": {stage: asking, seen: l, live: l, armed: true, focus: toRelease},
 		"blocked": {stage: asking, seen: l, live: l, armed: true, blocked: strings.Repeat("why not ", 30)},
-		"arming":  {stage: asking, seen: l, live: l}, "sending": {stage: sending, seen: l, live: l},
-		"done": {stage: done, seen: l, live: l, outcome: inspect.Outcome{Word: inspect.Released, Told: 2}},
+		"unarmed": {stage: asking, seen: l, live: l}, "picking": {stage: picking, seen: l, live: l},
+		"filling": {stage: filling, seen: l, live: l, form: form{act: toTTL, said: strings.Repeat("wrong ", 30), lines: []formLine{
+			{kind: armLine, ask: "Type prod to arm this target"}, {kind: spanLine, ask: "Let it end in (30s, 10m, 2h)"},
+			{kind: proofLine, ask: "Type the last six characters of the holder"}, {kind: mustReason, ask: "Reason", text: field{}.insert([]rune(strings.Repeat("because ", 30)))},
+		}}},
+		"sending": {stage: sending, seen: l, live: l},
+		"done":    {stage: done, seen: l, live: l, outcome: inspect.Outcome{Word: inspect.Released, Told: 2}, after: strings.Repeat("taken ", 30)},
 	} {
 		e := &direct{m: d.m}
 		p.row = d.m.list.rows[0]

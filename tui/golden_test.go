@@ -65,7 +65,7 @@ func newDirect(width, height int, change ...func(*Options)) *direct {
 	for _, c := range change {
 		c(&o)
 	}
-	d := &direct{m: newRoot(context.Background(), o, nil, func(string) error { return nil })}
+	d := &direct{m: newRoot(context.Background(), o, nil, outlet{func(string) error { return nil }, func() error { return nil }})}
 	d.fw = &following{rows: map[string]*row{}, byFact: map[*inspect.Watched]*row{}}
 	d.m.now, d.m.started = noon, noon.Add(-3*time.Minute)
 	d.send(tea.WindowSizeMsg{Width: width, Height: height})
@@ -227,9 +227,14 @@ func TestB33EveryFieldIsHarmless(t *testing.T) {
 	l.Warnings = []family.Warning{{Code: evil, Text: evil}}
 	d := newDirect(120, 40, func(o *Options) { o.Explain = func(string) string { return "explained" } }).found(l)
 	views := d.view() + d.keys("w").view() + d.keys("enter").view()
-	d.m.release = release{row: d.m.list.rows[0], stage: asking, seen: l, live: l, blocked: evil, lost: evil, news: evil}
+	d.m.release = release{row: d.m.list.rows[0], stage: asking, seen: l, live: l, blocked: evil, lost: evil, news: evil,
+		closer: closer{note: &inspect.HoldNote{By: evil, Reason: evil}, foreseen: []string{evil}}}
+	d.m.exam = exam{id: d.m.release.row.id, look: inspect.Examination{Unknown: []string{evil}, Contention: []inspect.Sign{{Says: evil, How: evil}},
+		Evidence: []inspect.Evidence{{Says: evil, How: "CLIENT LIST"}}}}
 	views += d.m.open(atRelease).View()
-	d.m.release.stage = done
+	d.m.release.stage = picking
+	views += d.m.open(atRelease).View()
+	d.m.release.stage, d.m.release.after, d.m.release.warnings = done, evil, []string{evil}
 	d.m.release.outcome = inspect.Outcome{Word: inspect.Changed, Now: []inspect.Lock{l}, Err: errors.New(evil)}
 	views += d.m.open(atRelease).View() + d.m.say(bad, evil).View()
 	if err := d.m.opts.Crash.Err(); err != nil || !strings.Contains(views, "PWNED") {

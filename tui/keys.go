@@ -30,7 +30,7 @@ func (m root) typed(msg tea.KeyMsg) (root, tea.Cmd) {
 	for _, r := range msg.Runes {
 		next, cmd := m.key(string(r))
 		m, cmds = next, append(cmds, cmd)
-		if m.front() != where && m.front() == atRelease {
+		if m.front() != where && (m.front() == atRelease || m.front() == atBulk) {
 			break
 		}
 	}
@@ -54,6 +54,9 @@ func clean(runes []rune) []rune {
 // scope is where the front screen's keys are looked up.
 func (m root) scope() keymap.Scope {
 	if _, ok := m.input(); ok {
+		if m.front() == atRelease || m.front() == atBulk {
+			return keymap.Form
+		}
 		return keymap.Input
 	}
 	if scope, ok := m.labScope(); ok {
@@ -64,6 +67,8 @@ func (m root) scope() keymap.Scope {
 		return keymap.Detail
 	case atRelease:
 		return keymap.Release
+	case atBulk:
+		return keymap.Bulk
 	case atHelp:
 		return keymap.Help
 	case atSort:
@@ -106,7 +111,12 @@ func (m root) key(name string) (root, tea.Cmd) {
 	case atDetail:
 		return m.detailKey(id)
 	case atRelease:
+		if m.release.typing() {
+			return m.formKey(id)
+		}
 		return m.releaseKey(id)
+	case atBulk:
+		return m.bulkKey(id)
 	case atHelp:
 		return m.helpKey(id)
 	case atSort:
@@ -133,7 +143,9 @@ func (m root) input() (field, bool) {
 	case m.front() == atList && m.list.filtering:
 		return m.list.filter, true
 	case m.front() == atRelease && m.release.typing():
-		return m.release.typed, true
+		return m.release.form.line(), true
+	case m.front() == atBulk && m.bulk.typing():
+		return m.bulk.form.line(), true
 	case m.front() == atLab && m.lab.stage.seeking:
 		return m.lab.stage.seek, true
 	}
@@ -142,8 +154,13 @@ func (m root) input() (field, bool) {
 
 // setInput puts a changed line back.
 func (m root) setInput(f field) (root, tea.Cmd) {
-	if m.front() == atRelease {
-		return m.releaseTyped(f)
+	switch m.front() {
+	case atRelease:
+		m.release.form = m.release.form.set(f)
+		return m.plan(), nil
+	case atBulk:
+		m.bulk.form = m.bulk.form.set(f)
+		return m, nil
 	}
 	if m.front() == atLab {
 		return m.change(func(s *labStage) { s.seek = f }), nil

@@ -196,6 +196,8 @@ func (m root) listKey(id keymap.ID) (root, tea.Cmd) {
 		return m.pauseScan()
 	case keymap.ScanDeep:
 		return m.scanDeep()
+	case keymap.Mark, keymap.Unmark:
+		return m.markKey(id), nil
 	case keymap.OpenDetail, keymap.OpenRelease, keymap.Copy, keymap.CopyCommands:
 		return m.rowKey(id)
 	case keymap.OpenEvents:
@@ -222,6 +224,9 @@ func (m root) filterKey(id keymap.ID) root {
 
 // rowKey does what a key means for the lock under the cursor.
 func (m root) rowKey(id keymap.ID) (root, tea.Cmd) {
+	if id == keymap.OpenRelease && len(m.marks) > 0 {
+		return m.openBulk()
+	}
 	r, ok := m.list.current()
 	if !ok {
 		return m.say(fine, "there is no lock here to choose"), nil

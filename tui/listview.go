@@ -178,7 +178,7 @@ func (m root) listBody() []string {
 		Columns: l.columns(m.width), Theme: m.theme, Mark: m.theme.Glyph.Cursor + " ", NoMark: "  ",
 	}
 	rows := tableRows{l.rows, &m}
-	tab.Flag = rows.flag
+	tab.Flag, tab.Picked = rows.flag, rows.marked
 	mark := m.theme.Glyph.Down
 	if l.reverse {
 		mark = m.theme.Glyph.Up

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fencepost/keymap"
+	"fencepost/lockcore/audit"
 	"fencepost/lockcore/inspect"
 	"fencepost/tui/theme"
 )
@@ -29,11 +30,18 @@ type Options struct {
 	Crash   *Crash        // takes panics; nil: Run makes one
 	Timeout time.Duration // for each question to the server; 0: 5 s
 	Lab     LabOptions    // where stories about locks are played
+	// Audit is where every change is written down. nil: it cannot be written, so
+	// that a guarded target refuses.
+	Audit *audit.Log
+	// Operator is who runs the console, as user@host: it stands beside a lock that
+	// is put on hold.
+	Operator string
 }
 
 // Server is what the header says of the target.
 type Server struct {
 	Name    string // as the operator named it: "127.0.0.1:6379", a profile
+	Addr    string // host:port; "" where Name is that
 	Role    string // master, replica
 	Mode    string // single, cluster, sentinel
 	Version string // of the server, as "redis 7.0.15"
@@ -46,14 +54,6 @@ type Server struct {
 	Guarded bool
 	// ReadOnly, if not "", says why nothing may be changed.
 	ReadOnly string
-}
-
-// ArmingName is what has to be typed to arm a guarded target.
-func (s Server) ArmingName() string {
-	if s.Env != "" {
-		return s.Env
-	}
-	return s.Name
 }
 
 // defaultTimeout bounds a question to the server.

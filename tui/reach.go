@@ -74,7 +74,8 @@ func (m root) secondLine() string {
 	if silent := m.silent(); len(silent) > 0 {
 		return " " + m.theme.Warn.Wrap(m.whySilent(silent[0]))
 	}
-	parts := append([]string{m.countWords()}, m.coverageWords()...)
+	parts := append([]string{m.markWords(), m.vigilWords(), m.countWords()}, m.coverageWords()...)
+	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
 	return m.theme.Muted.Wrap(" " + strings.Join(parts, " "+m.theme.Glyph.Dot+" "))
 }
 

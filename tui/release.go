@@ -1,8 +1,8 @@
 package tui
 
 import (
+	"context"
 	"slices"
-	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -11,37 +11,49 @@ import (
 	"fencepost/lockcore/inspect"
 )
 
-// release is the panel that reviews a release. It keeps its own copy of what it
-// asks about, reads the lock again every second, and offers the release only
-// while what it shows is what is there.
+// release is the panel that reviews what can be done about a lock. It keeps its
+// own copy of what it asks about, reads the lock again every second, and offers
+// a change only while what it shows is what is there.
 type release struct {
 	row   *row // what the console had seen when the panel opened
 	stage stage
-	seen  inspect.Lock // as first read: the plan is made from it
+	seen  inspect.Lock // as first read: every plan is made from it
 	live  inspect.Lock // as last read
-	plan  inspect.Plan
-	// blocked says why the release is not offered, "" while it is. lost is the
-	// same for a server that does not answer, and passes.
+	plan  inspect.Plan // of the release of all holders
+	off   map[choice]string
+	// blocked says why nothing may be done about what is there now, "" while
+	// something may. lost is the same for a server that does not answer, and passes.
 	blocked, lost string
 	news          string    // what changed between the list and the panel
 	drawn         time.Time // since when the question stands on the screen
-	hot           bool      // the focus is on Release, not on Cancel
-	armed         bool      // once armed, it stays so while the panel is open
-	typed         field     // the environment's name, to arm
-	outcome       inspect.Outcome
+	focus         choice
+	armed         bool // once armed, it stays so while the panel is open
+	form          form
+	pick          int // the holder that is chosen, where one of several is released
+	unfolded      bool
 	top           int
+
+	closer closer
+
+	// What was carried out, and what came of it.
+	sent     inspect.Plan
+	outcome  inspect.Outcome
+	warnings []string
+	after    string // who took it next
 
 	looking  bool
 	nextLook time.Time
 	question int // answers to looks for an earlier panel are dropped
 }
 
-// stage is how far a release has come.
+// stage is how far a panel has come.
 type stage int
 
 const (
 	reading stage = iota // the lock is being read; no key but cancel counts
-	asking
+	asking               // which choice
+	picking              // which of several holders
+	filling              // what the choice needs to know
 	sending
 	done
 )
@@ -62,6 +74,7 @@ func (m root) openRelease(r *row) (root, tea.Cmd) {
 type lookMsg struct {
 	question int
 	lock     *inspect.Lock // nil: it is not there
+	there    bool          // its key is, though no lock was seen in it
 	err      error
 	at       time.Time
 }
@@ -70,23 +83,34 @@ type lookMsg struct {
 func (m root) look() (root, tea.Cmd) {
 	m.release.looking = true
 	ctx, cancel := m.bounded()
-	in, q, id := m.opts.Inspector, m.release.question, m.release.row.id
-	db, key := m.release.row.lock.DB, string(m.release.row.lock.Key)
+	in, q, known := m.opts.Inspector, m.release.question, *m.release.row.lock
 	return m, func() tea.Msg {
 		defer cancel()
 		out := lookMsg{question: q}
-		locks, err := in.Look(ctx, db, key)
-		out.err, out.at = err, time.Now()
-		if i := slices.IndexFunc(locks, func(l inspect.Lock) bool { return rowID(&l) == id }); i >= 0 {
-			out.lock = &locks[i]
-		}
+		out.lock, out.there, out.err = readAgain(ctx, in, known)
+		out.at = time.Now()
 		return out
 	}
 }
 
-func (l lookMsg) apply(m root) (root, tea.Cmd) { //nolint:unparam // an applier may ask for a command, this one does not
+// readAgain reads a known lock; nil where it is not there any more. there says
+// that something stands at its key all the same.
+func readAgain(ctx context.Context, in *inspect.Inspector, known inspect.Lock) (l *inspect.Lock, there bool, err error) {
+	locks, err := in.Refresh(ctx, []inspect.Lock{known})
+	if err != nil {
+		return nil, false, err
+	}
+	id := rowID(&known)
+	if i := slices.IndexFunc(locks, func(l inspect.Lock) bool { return rowID(&l) == id }); i >= 0 {
+		return &locks[i], true, nil
+	}
+	there, err = in.Exists(ctx, known.DB, string(known.Key))
+	return nil, there && !known.HasField, err
+}
+
+func (l lookMsg) apply(m root) (root, tea.Cmd) {
 	p := &m.release
-	if l.question != p.question || p.stage > asking {
+	if l.question != p.question || p.stage > filling {
 		return m, nil
 	}
 	m.now = later(m.now, l.at)
@@ -102,10 +126,13 @@ func (l lookMsg) apply(m root) (root, tea.Cmd) { //nolint:unparam // an applier 
 		if first {
 			p.stage = reading // there is nothing to ask about yet
 		}
+	case l.lock == nil && l.there:
+		p.block("What stands at its key now is not read as a lock.")
 	case l.lock == nil:
 		p.block("It is gone: nobody holds it any more.")
 	case first:
-		return m.review(*l.lock), nil
+		m = m.review(*l.lock)
+		return m.lookCloser()
 	default:
 		p.compare(*l.lock)
 	}
@@ -119,14 +146,7 @@ func (m root) review(l inspect.Lock) root {
 	if !sameHolders(p.row.lock, &l) {
 		p.news = "It changed hands since the list showed it: " + p.row.lock.HolderWords() + " had it there."
 	}
-	plan, err := m.opts.Inspector.PlanRelease(l)
-	switch {
-	case m.server.ReadOnly != "":
-		p.block("Nothing may be changed here: " + m.server.ReadOnly)
-	case err != nil:
-		p.block(cleanError(err))
-	}
-	p.plan = plan
+	p.plan, p.off = m.offers(l)
 	return m
 }
 
@@ -142,71 +162,75 @@ func (p *release) compare(l inspect.Lock) {
 	}
 }
 
+// block takes every offer back, and what was filled in for one.
 func (p *release) block(why string) {
-	p.blocked, p.hot = why, false
+	if p.stage == filling || p.stage == picking {
+		p.stage, p.top = asking, 0
+		why += " Nothing was changed."
+	}
+	p.blocked, p.focus = why, toCancel
 }
 
 // tickRelease reads the lock again while the panel is open.
 func (m root) tickRelease() (root, tea.Cmd) {
 	p := m.release
-	if !slices.Contains(m.stack, atRelease) || p.stage > asking || p.looking || m.now.Before(p.nextLook) {
+	if !slices.Contains(m.stack, atRelease) || p.stage > filling {
+		return m, nil
+	}
+	if m.armed.Sub(m.now) < time.Minute && p.armed && m.server.Guarded {
+		m.armed = m.now.Add(time.Minute) // what is armed does not lapse inside an open panel
+	}
+	if p.looking || m.now.Before(p.nextLook) {
 		return m, nil
 	}
 	return m.look()
 }
 
-// typing reports whether the environment's name has to be typed first.
-func (p release) typing() bool { return p.stage == asking && !p.armed && p.blocked == "" }
-
-// releaseKey does what a key means in the panel.
+// releaseKey does what a key means in the panel, outside of a form.
 func (m root) releaseKey(id keymap.ID) (root, tea.Cmd) {
 	p := &m.release
 	switch {
 	case p.stage == sending:
 		return m, nil // it cannot be called back
-	case id == keymap.Close || id == keymap.Abandon:
+	case p.stage == picking:
+		return m.pickKey(id)
+	case id == keymap.Close:
 		return m.leaveRelease(), nil
-	case p.stage == done:
-		if id == keymap.Confirm {
-			return m.leaveRelease(), nil
-		}
-		return m.panelKey(id)
-	case p.stage == reading || m.now.Sub(p.drawn) < quiet:
+	case p.stage == reading, m.now.Sub(p.drawn) < quiet:
 		return m, nil
-	}
-	switch id {
-	case keymap.Next, keymap.Prev:
-		p.hot = !p.hot && p.offered()
-	case keymap.Apply:
-		return m.arm(), nil
-	case keymap.Confirm:
-		if !p.hot {
-			return m.leaveRelease(), nil
+	case p.stage == done && id == keymap.Confirm:
+		return m.leaveRelease(), nil
+	case p.stage == asking:
+		if c, ok := chosenBy(id); ok {
+			return m.choose(c)
 		}
-		return m.send()
-	case keymap.Refresh:
-		return m.again()
-	default:
-		return m.panelKey(id)
 	}
-	return m, nil
+	return m.panelKey(id)
 }
 
-// offered reports whether Release can be chosen.
-func (p release) offered() bool {
-	return p.stage == asking && p.blocked == "" && p.lost == "" && p.armed
-}
-
-// panelKey scrolls and copies.
+// panelKey moves the focus, scrolls and copies.
 func (m root) panelKey(id keymap.ID) (root, tea.Cmd) {
 	p := &m.release
 	switch {
 	case id == keymap.Copy:
 		return m, m.copyKey(p.row)
 	case id == keymap.CopyCommands && len(p.plan.Steps) > 0:
-		return m, m.copyText("the commands", strings.Join(p.plan.Lines(), "\n"))
+		return m, m.copyPlan(p.plan)
+	case id == keymap.Unfold:
+		p.unfolded = !p.unfolded
+	case p.stage == done:
+		p.top = scrolled(p.top, id, len(m.releaseText()), m.releaseRoom())
+	case id == keymap.Refresh:
+		return m.again()
+	case id == keymap.Confirm:
+		return m.choose(p.focus)
+	case id == keymap.Next, id == keymap.Prev:
+		p.focus = m.otherButton()
+	case id == keymap.Up, id == keymap.Down:
+		p.focus = m.moveFocus(id)
+	default:
+		p.top = scrolled(p.top, id, len(m.releaseText()), m.releaseRoom())
 	}
-	p.top = scrolled(p.top, id, len(m.releaseText()), m.releaseRoom())
 	return m, nil
 }
 
@@ -222,10 +246,14 @@ func (m root) again() (root, tea.Cmd) {
 // leaveRelease closes the panel and says on the list what came of it.
 func (m root) leaveRelease() root {
 	p := m.release
-	switch p.stage {
-	case done:
-		m = m.say(outcomeTone(p.outcome.Word), string(p.outcome.Word)+" "+p.outcome.Detail(&p.plan))
-	case asking:
+	switch {
+	case p.stage == done:
+		text := string(p.outcome.Word) + " " + p.outcome.Detail(&p.sent)
+		if p.after != "" {
+			text += "; " + p.after
+		}
+		m = m.say(outcomeTone(p.outcome.Word), text)
+	case p.stage > reading:
 		m = m.say(fine, "nothing was changed")
 	}
 	m.release.question++ // late answers are dropped
@@ -233,74 +261,11 @@ func (m root) leaveRelease() root {
 }
 
 func outcomeTone(w inspect.Word) tone {
-	switch w {
-	case inspect.Released:
+	switch {
+	case w.Done():
 		return fine
-	case inspect.Gone, inspect.Changed:
+	case w == inspect.Gone, w == inspect.Changed:
 		return warn
 	}
 	return bad
-}
-
-// armedFor is how long an armed target stays so without use.
-const armedFor = 10 * time.Minute
-
-// arm compares what was typed with the environment's name.
-func (m root) arm() root {
-	if m.release.typed.String() != m.server.ArmingName() {
-		m.release.typed = field{}
-		return m.say(warn, "that is not the name; nothing was changed")
-	}
-	m.armed, m.release.armed, m.notice = m.now.Add(armedFor), true, notice{}
-	return m
-}
-
-// releaseTyped takes the line after a key.
-func (m root) releaseTyped(f field) (root, tea.Cmd) {
-	if m.now.Sub(m.release.drawn) >= quiet {
-		m.release.typed = f
-	}
-	return m, nil
-}
-
-// sentMsg is what came of a release.
-type sentMsg struct {
-	question int
-	outcome  inspect.Outcome
-	at       time.Time
-}
-
-// send carries out the plan that was shown.
-func (m root) send() (root, tea.Cmd) {
-	if !m.release.offered() {
-		return m, nil
-	}
-	m.release.stage = sending
-	if m.server.Guarded {
-		m.armed = m.now.Add(armedFor)
-	}
-	ctx, cancel := m.bounded()
-	in, plan, q := m.opts.Inspector, m.release.plan, m.release.question
-	return m, func() tea.Msg {
-		defer cancel()
-		return sentMsg{q, in.Run(ctx, plan), time.Now()}
-	}
-}
-
-func (s sentMsg) apply(m root) (root, tea.Cmd) {
-	if s.question != m.release.question {
-		return m, nil
-	}
-	m.now = later(m.now, s.at)
-	m.release.stage, m.release.outcome, m.release.top = done, s.outcome, 0
-	return m, m.acted(m.release.plan.Lock, s.outcome)
-}
-
-// copyCommands copies what a release of a row would send.
-func (m root) copyCommands(r *row) (root, tea.Cmd) {
-	plan, err := m.opts.Inspector.PlanRelease(*r.lock)
-	if err != nil {
-		return m.say(warn, cleanError(err)), nil
-	}
-	return m, m.copyText("the commands", strings.Join(plan.Lines(), "\n"))
 }

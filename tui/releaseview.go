@@ -5,31 +5,45 @@ import (
 	"strings"
 	"time"
 
-	"fencepost/keymap"
 	"fencepost/lockcore/inspect"
 	"fencepost/lockcore/inspect/family"
 	"fencepost/lockcore/wire"
 	"fencepost/tui/theme"
 )
 
-// buttonLines are the lines at the panel's foot that never scroll away.
-const buttonLines = 2
-
 // releaseRoom is how many lines of the panel's text show.
-func (m root) releaseRoom() int { return max(1, m.bodyHeight()-buttonLines) }
+func (m root) releaseRoom() int { return max(1, m.bodyHeight()-len(m.panelFoot())-1) }
 
+// releaseBody is the text, a line that says how much of it is below, and the
+// choices, which never scroll away.
 func (m root) releaseBody() []string {
-	text := m.releaseText()
-	room := m.releaseRoom()
-	lines := window(text, m.release.top, room)
+	return m.withFoot(m.releaseText(), m.release.top, m.panelFoot())
+}
+
+// withFoot draws a text that scrolls over lines that do not.
+func (m root) withFoot(text []string, top int, foot []string) []string {
+	room := max(1, m.bodyHeight()-len(foot)-1)
+	lines := window(text, top, room)
+	more := m.rule()
+	if below := len(text) - top - room; below > 0 {
+		more = m.ruleWith(plural(below, "more line") + " below (PgDn)")
+	} else if top > 0 {
+		more = m.ruleWith("PgUp goes up")
+	}
 	for len(lines) < room {
 		lines = append(lines, "")
 	}
-	more := ""
-	if len(text)-m.release.top > room {
-		more = m.theme.Muted.Wrap(fmt.Sprintf(" %s more below (Down)", plural(len(text)-m.release.top-room, "line")))
+	return append(append(lines[:room:room], more), foot...)
+}
+
+// ruleWith is a rule with a text in it.
+func (m root) ruleWith(text string) string {
+	n := m.width - theme.Width(text) - 5
+	if n < 1 {
+		return m.theme.Muted.Wrap(" " + text)
 	}
-	return append(lines[:room:room], more, m.buttons())
+	g := m.theme.Glyph.Rule
+	return m.theme.Rule.Wrap(strings.Repeat(g, 2)+" ") + m.theme.Muted.Wrap(text) + m.theme.Rule.Wrap(" "+strings.Repeat(g, n))
 }
 
 // releaseText is what the panel says.
@@ -44,67 +58,148 @@ func (m root) releaseText() []string {
 		return []string{"", " Reading " + p.row.name + m.theme.Glyph.Ellipsis}
 	case p.seen.Key == "":
 		return []string{"", " " + m.theme.Strong.Wrap(p.row.name), "", " " + m.theme.Warn.Wrap(p.blocked)}
+	case p.stage == picking:
+		return m.pickText()
 	}
-	lines := []string{" " + m.theme.Strong.Wrap("Release this lock by force?") + "  Nothing has been done yet."}
-	for _, text := range []string{p.news, p.blocked, p.lost} {
-		for _, l := range theme.Wrap(wire.Clean(text), m.width-4) {
-			lines = append(lines, " "+m.theme.Warn.Wrap(l))
-		}
+	plan := m.shownPlan()
+	lines := []string{" " + m.theme.Strong.Wrap(m.question(plan)) + "  Nothing has been done yet."}
+	readOnly := ""
+	if m.server.ReadOnly != "" {
+		readOnly = "Nothing may be changed here: " + m.server.ReadOnly
 	}
-	lines = append(lines, "")
+	for _, text := range []string{p.news, p.blocked, p.lost, readOnly} {
+		lines = append(lines, m.warned(text)...)
+	}
 	lines = append(lines, m.facts(m.reviewFacts()...)...)
-	if len(p.plan.Steps) == 0 {
-		return lines
+	if len(plan.Steps) == 0 {
+		return append(lines, m.facts(m.otherFacts(plan)...)...)
 	}
-	lines = append(lines, m.facts(fact{"consequence", p.plan.Consequence(), m.theme.Warn})...)
+	lines = append(lines, m.facts(fact{"consequence", plan.Consequence(), m.theme.Warn})...)
+	lines = append(lines, m.facts(m.otherFacts(plan)...)...)
 	lines = append(lines, " "+m.theme.Label.Wrap("What will be sent (it compares before it acts):"))
-	lines = append(lines, m.stepLines(p.plan)...)
-	return append(lines, m.facts(m.smallPrint()...)...)
+	return append(lines, m.stepLines(plan, p.unfolded)...)
 }
 
-// reviewFacts are what an operator needs to decide, the most needed first.
+// question is what the panel asks.
+func (m root) question(plan inspect.Plan) string {
+	p := &m.release
+	switch {
+	case p.stage != filling:
+		return "Release this lock by force?"
+	case p.form.act == toLater:
+		return "Be reminded of this lock?"
+	case p.form.act == toOne:
+		return "Release one of its holders by force?"
+	case p.form.act == toHold && p.closer.note != nil:
+		return "Lift the hold on this lock?"
+	case len(plan.Steps) > 0:
+		return plan.Question()
+	case p.form.act == toTTL:
+		return "Let this lock expire?"
+	}
+	return "Take this lock for the operator?"
+}
+
+// shownPlan is the plan that would be sent: of the form, while one is filled in.
+func (m root) shownPlan() inspect.Plan {
+	if m.release.stage == filling || m.release.stage == sending {
+		if m.release.stage == sending {
+			return m.release.sent
+		}
+		return m.release.form.plan
+	}
+	return m.release.plan
+}
+
+func (m root) warned(text string) []string {
+	var lines []string
+	for _, l := range theme.Wrap(wire.Clean(text), m.width-4) {
+		lines = append(lines, " "+m.theme.Warn.Wrap(l))
+	}
+	return lines
+}
+
+// reviewFacts are what an operator needs to decide, the most needed first. They
+// stay live as long as they are of the holder that is asked about.
 func (m root) reviewFacts() []fact {
 	p, now, th := m.release, m.now, m.theme
-	l, r := &p.seen, p.row
-	if p.blocked == "" { // the facts stay live as long as they are of this holder
+	l := &p.seen
+	if p.blocked == "" {
 		l = &p.live
-		if fresh := m.feed.row(r.id); fresh != nil && sameHolders(fresh.lock, l) {
-			r = fresh
-		}
 	}
 	var holders []string
 	for _, h := range p.seen.Holders {
-		holders = append(holders, holderInFull(h, now))
+		holders = append(holders, inspect.HolderText(h, now))
 	}
-	return []fact{
+	facts := []fact{
 		{"target", m.reviewTarget(), th.Text},
-		{"lock", p.seen.Key.String(), th.Strong},
+		{"lock", p.seen.Name() + m.libraryWords(), th.Strong},
 		{"holder", strings.Join(holders, "\n"), th.Strong},
-		{"ends", endWords(l, r, now), th.Text},
-		{"evidence", m.evidence(r), th.Text},
-		{"waiters", reviewWaiters(l), th.Text},
-		{"fence", p.seen.Fence, th.Fence},
-		{"library", fmt.Sprintf("%s (%s), %s", p.seen.Label, p.seen.Confidence, p.seen.Kind), th.Text},
+		{"on hold", m.holdWords(), th.Warn},
+		{"ends", endWords(l, m.alive() != "", now), th.Text},
 	}
+	for i, e := range m.signs() {
+		name := ""
+		if i == 0 {
+			name = "evidence"
+		}
+		facts = append(facts, fact{name, signText(e), th.Text})
+	}
+	if len(m.signs()) == 0 && p.seen.State != family.Held {
+		facts = append(facts, fact{"evidence", p.seen.Evidence(now), th.Text})
+	}
+	return append(facts,
+		fact{"waiters", m.reviewWaiters(l), th.Text},
+		fact{"fence", p.seen.Fence, th.Fence})
 }
 
-// smallPrint is what an operator may want to know besides.
-func (m root) smallPrint() []fact {
-	guard := ""
-	if m.release.plan.Weak {
-		guard = "weaker than usual: this holder's id may name a later acquisition too, so the deadline is compared as well"
-	}
-	return []fact{
-		{"afterwards", m.release.seen.Note, m.theme.Text},
-		{"guard", guard, m.theme.Text},
-	}
+// libraryWords say whose lock it is, and how sure that is.
+func (m root) libraryWords() string {
+	l := &m.release.seen
+	return fmt.Sprintf("  (%s %s, %s)", wire.Clean(l.Label), l.Kind, l.Confidence)
 }
 
-func reviewWaiters(l *inspect.Lock) string {
-	if l.Waiters == nil {
+// holdWords say who has put the lock on hold, and why.
+func (m root) holdWords() string {
+	n := m.release.closer.note
+	if n == nil {
 		return ""
 	}
-	return waitersInFull(l.Waiters)
+	return fmt.Sprintf("by %s, since %s, until %s: %s", n.By, n.Since.UTC().Format("15:04:05"), n.Until.UTC().Format("15:04:05 UTC"), n.Reason)
+}
+
+// reviewWaiters say who waits, and how that is known.
+func (m root) reviewWaiters(l *inspect.Lock) string {
+	var parts []string
+	if l.Waiters != nil {
+		parts = append(parts, waitersInFull(l.Waiters))
+	}
+	for _, s := range m.contentionOf(m.release.row) {
+		if l.Waiters == nil || s.How != l.Waiters.How {
+			parts = append(parts, s.Says+" ("+s.How+")")
+		}
+	}
+	return strings.Join(parts, "\n")
+}
+
+// otherFacts are what an operator may want to know besides.
+func (m root) otherFacts(plan inspect.Plan) []fact {
+	p, th := m.release, m.theme
+	var out []fact
+	for _, text := range append(plan.Said, p.closer.foreseen...) {
+		out = append(out, fact{"note", text, th.Warn})
+	}
+	then := ""
+	if plan.Act != inspect.SetTTL {
+		then = p.seen.Afterwards()
+	}
+	out = append(out, fact{"guard", plan.Guard.String(), th.Text}, fact{"afterwards", then, th.Text})
+	if m.exam.id == p.row.id {
+		for _, text := range m.exam.look.Unknown {
+			out = append(out, fact{"not known", text, th.Muted})
+		}
+	}
+	return out
 }
 
 func (m root) reviewTarget() string {
@@ -113,22 +208,28 @@ func (m root) reviewTarget() string {
 	if s.Role != "" {
 		parts = append(parts, s.Role)
 	}
-	if s.Sandbox {
+	switch {
+	case s.Sandbox:
 		parts = append(parts, "the sandbox: no harm can be done")
-	} else if s.Env != "" {
+	case s.Env != "":
 		parts = append(parts, "environment "+s.Env)
+	case s.Guarded:
+		parts = append(parts, "no environment: guarded as production")
+	}
+	if node := m.release.seen.Node; s.Mode == "cluster" {
+		parts[0] = node
 	}
 	return strings.Join(parts, ", ")
 }
 
 // endWords say when the lock ends by itself, and that waiting may be safer.
-func endWords(l *inspect.Lock, r *row, now time.Time) string {
+func endWords(l *inspect.Lock, alive bool, now time.Time) string {
 	text := l.Expiry(now)
 	left, expires := l.Left(now)
 	switch {
 	case l.Persistent && l.Deadline.IsZero():
 		return "NO EXPIRY: only a release ends it (" + text + ")"
-	case expires && r.renewals() > 0:
+	case expires && alive:
 		return text + ", unless it is renewed again"
 	case expires && left > 0 && left < time.Minute && l.State == family.Held:
 		return text + "; if nobody renews it, it ends by itself: waiting is safer"
@@ -136,85 +237,88 @@ func endWords(l *inspect.Lock, r *row, now time.Time) string {
 	return text
 }
 
-// evidence says what speaks for a living holder, and what for a dead one. It is
-// no verdict.
-func (m root) evidence(r *row) string {
-	var said []string
-	if r.lock.State == family.Lapsed {
-		said = append(said, "its own deadline is over")
-	}
-	for _, e := range m.evidenceOf(r) {
-		said = append(said, e.Says+" ("+e.How+")")
-	}
-	if len(said) == 0 {
-		return "none either way"
-	}
-	return strings.Join(said, "\n")
-}
-
-// stepLines are the steps of a plan: what each does, and the command.
-func (m root) stepLines(plan inspect.Plan) []string {
+// stepLines are the steps of a plan: what each does, and the command; a script
+// by its name, or unfolded.
+func (m root) stepLines(plan inspect.Plan, unfolded bool) []string {
 	var lines []string
 	for _, s := range plan.Steps {
 		for _, l := range theme.Wrap(wire.Clean(s.Says), m.width-6) {
 			lines = append(lines, "   "+l)
 		}
-		for _, l := range theme.Wrap(s.Call.Brief(), m.width-8) {
-			lines = append(lines, "     "+m.theme.Command.Wrap(l))
+		text := []string{s.Call.Brief()}
+		if unfolded {
+			text = strings.Split(s.Call.String(), "\n")
+		}
+		for _, t := range text {
+			for _, l := range theme.Wrap(wire.Clean(t), m.width-8) {
+				lines = append(lines, "     "+m.theme.Command.Wrap(l))
+			}
 		}
 	}
 	return lines
 }
 
-// outcomeText says truly what happened.
+// pickText lists the holders to choose from.
+func (m root) pickText() []string {
+	p := m.release
+	lines := []string{" " + m.theme.Strong.Wrap("Release which of its holders?") + "  Nothing has been done yet.", ""}
+	lines = append(lines, m.facts(fact{"lock", p.seen.Name(), m.theme.Strong})...)
+	lines = append(lines, "")
+	for i, h := range p.seen.Holders {
+		text := " " + m.theme.Glyph.Cut(wire.Clean(inspect.HolderText(h, m.now)), m.width-6)
+		if i == p.pick {
+			lines = append(lines, " "+m.theme.Focus.Wrap(m.theme.Glyph.Cursor+text))
+			continue
+		}
+		lines = append(lines, "  "+text)
+	}
+	return lines
+}
+
+// outcomeText says truly what happened: the plan's end, the waiters apart from
+// it, what could not be written down, and who came next.
 func (m root) outcomeText() []string {
 	p := m.release
 	paint := map[tone]theme.Paint{fine: m.theme.Good, warn: m.theme.Warn, bad: m.theme.Danger}[outcomeTone(p.outcome.Word)]
 	lines := []string{"", " " + paint.Wrap(string(p.outcome.Word)), ""}
-	for _, l := range theme.Wrap(wire.Clean(p.outcome.Detail(&p.plan)), m.width-4) {
+	for _, l := range theme.Wrap(wire.Clean(p.outcome.Detail(&p.sent)), m.width-4) {
 		lines = append(lines, " "+l)
 	}
+	for _, w := range p.warnings {
+		lines = append(lines, m.warned(w)...)
+	}
+	for _, s := range p.outcome.Steps {
+		if s.Plainly {
+			lines = append(lines, " It was done between WATCH and EXEC: this user may run no scripts.")
+		}
+	}
+	lines = append(lines, "")
 	if p.outcome.Word == inspect.Released && p.outcome.NowErr == nil {
 		now := "Nobody holds it now."
-		if len(p.outcome.Now) > 0 && len(p.outcome.Now[0].Holders) > 0 {
+		if p.sentOne() && len(p.outcome.Now) > 0 {
+			now = "The others hold on: " + p.outcome.Now[0].HolderWords() + "."
+		} else if len(p.outcome.Now) > 0 && len(p.outcome.Now[0].Holders) > 0 {
 			now = "It was taken at once by " + p.outcome.Now[0].HolderWords() + "."
 		}
-		lines = append(lines, "", " "+wire.Clean(now))
+		lines = append(lines, m.wrapped(now)...)
 	}
-	return append(lines, "", m.theme.Muted.Wrap(" Enter goes back to the list, which shows who takes it next."))
+	switch p.after {
+	case "":
+	case afterBegun:
+		lines = append(lines, " "+m.theme.Muted.Wrap("Next: "+afterBegun+m.theme.Glyph.Ellipsis))
+	default:
+		lines = append(lines, m.wrapped("Next: "+p.after+".")...)
+	}
+	return append(lines, "", m.theme.Muted.Wrap(" Enter goes back to the list."))
 }
 
-// buttons are the choices. Cancel has the focus when the panel opens.
-func (m root) buttons() string {
-	p, th := m.release, m.theme
-	switch {
-	case p.stage == done:
-		return "  " + th.Focus.Wrap(m.bracket("OK", true))
-	case p.stage == sending:
-		return "   sending" + th.Glyph.Ellipsis
-	case p.stage == reading:
-		return "  " + th.Focus.Wrap(m.bracket("Cancel", true))
-	case p.typing():
-		ask := fmt.Sprintf("  %s is guarded. Type %s and press Enter to arm it: ", m.server.Name, th.Strong.Wrap(m.server.ArmingName()))
-		return ask + p.typed.view(th, max(8, m.width-theme.Width(ask)-2))
-	}
-	cancel, release := th.Focus, th.Button
-	if p.hot {
-		cancel, release = th.Button, th.FocusHot
-	}
-	if !p.offered() {
-		retry, _ := m.keys.Get(keymap.Refresh)
-		return "  " + cancel.Wrap(m.bracket("Cancel", true)) + "   " +
-			th.Muted.Wrap("Release is off. "+keymap.Name(retry.Keys[0])+" reviews what is there now.")
-	}
-	return "  " + cancel.Wrap(m.bracket("Cancel", !p.hot)) + "  " + release.Wrap(m.bracket("Release", p.hot)) +
-		th.Muted.Wrap("   Tab to the other, Enter to choose")
-}
+// sentOne reports whether some of several holders were to stay.
+func (p *release) sentOne() bool { return len(p.sent.Holders) < len(p.sent.Lock.Holders) }
 
-// bracket marks the focused choice without colour too.
-func (m root) bracket(label string, focused bool) string {
-	if focused {
-		return m.theme.Glyph.Cursor + "[ " + label + " ]"
+func (m root) wrapped(text string) []string {
+	var lines []string
+	for _, l := range theme.Wrap(wire.Clean(text), m.width-4) {
+		lines = append(lines, " "+l)
 	}
-	return " [ " + label + " ]"
+	return lines
 }

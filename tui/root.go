@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"fencepost/keymap"
+	"fencepost/lockcore/audit"
 	"fencepost/lockcore/inspect"
 	"fencepost/tui/theme"
 )
@@ -20,7 +21,7 @@ type root struct {
 	opts      Options
 	theme     theme.Theme
 	keys      keymap.Map
-	clipboard func(string) error
+	outlet    outlet
 	following *following // nil: nothing is followed
 
 	now           time.Time // of the last tick or answer: View reads no clock
@@ -29,13 +30,18 @@ type root struct {
 	server        Server
 	feed          feed
 	notice        notice
-	armed         time.Time // until when a guarded target may be changed
+	armed         time.Time     // until when a guarded target may be changed
+	reason        string        // the last one that was given; offered for the next
+	vigils        []vigil       // what somebody wants to be told of
+	vigilView     *inspect.View // for which they were looked at last
+	marks         marks
 
 	stack   []place // the screens that are open, the front one last
 	list    list
 	detail  detail
 	exam    exam
 	release release
+	bulk    bulk
 	help    help
 	sort    sortMenu
 	events  eventsScreen
@@ -49,6 +55,7 @@ const (
 	atList place = iota
 	atDetail
 	atRelease
+	atBulk
 	atHelp
 	atSort
 	atLabList
@@ -62,9 +69,12 @@ type applier interface {
 	apply(m root) (root, tea.Cmd)
 }
 
-func newRoot(ctx context.Context, o Options, fw *following, clipboard func(string) error) root {
+func newRoot(ctx context.Context, o Options, fw *following, out outlet) root {
+	if o.Audit == nil {
+		o.Audit = audit.File("") // it says that there is no place for it
+	}
 	return root{
-		ctx: ctx, opts: o, theme: o.Theme, keys: o.Keys, clipboard: clipboard, following: fw,
+		ctx: ctx, opts: o, theme: o.Theme, keys: o.Keys, outlet: out, following: fw,
 		server: o.Server, stack: []place{atList}, list: newList(), feed: feed{view: &inspect.View{}},
 	}
 }
@@ -139,8 +149,10 @@ func (t tickMsg) apply(m root) (root, tea.Cmd) {
 	cmds = append(cmds, cmd)
 	m.notice = m.notice.fade(m.now)
 	m = m.tickLab()
-	m, cmd = m.tickRelease()
-	cmds = append(cmds, cmd)
+	for _, tick := range []func(root) (root, tea.Cmd){root.tickRelease, root.tickBulk, root.tickVigils} {
+		m, cmd = tick(m)
+		cmds = append(cmds, cmd)
+	}
 	return m, tea.Batch(cmds...)
 }
 

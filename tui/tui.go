@@ -49,7 +49,7 @@ func newConsole(ctx context.Context, o Options) *console {
 	}
 	out := &screen{out: o.Out}
 	fw := follow(ctx, &o)
-	p := tea.NewProgram(newRoot(ctx, o, fw, out.copy), programOptions(o, out)...)
+	p := tea.NewProgram(newRoot(ctx, o, fw, outlet{out.copy, out.ring}), programOptions(o, out)...)
 	o.Crash.onStop(p.Kill)
 	return &console{ctx, p, o.Crash, fw}
 }

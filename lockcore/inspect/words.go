@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"fencepost/lockcore/inspect/family"
+	"fencepost/lockcore/wire"
 )
 
 // practicallyForever is the TTL, in milliseconds, from which a lock is shown as
@@ -84,7 +85,7 @@ func holderWords(h family.Holder) string {
 		text = "(no name)"
 	}
 	if h.Mode != "" {
-		text += " " + h.Mode
+		text += " " + wire.Clean(h.Mode)
 	}
 	if h.Count > 1 {
 		text += fmt.Sprintf(" ×%d", h.Count)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"fencepost/lockcore/inspect/family"
 	"fencepost/lockcore/wire"
@@ -66,4 +67,61 @@ func (a *After) Text() string {
 		return fmt.Sprintf("the same holder has it again, within %s: it put its lock back, or took it anew", SpanOf(a.Within))
 	}
 	return fmt.Sprintf("taken within %s by %s", SpanOf(a.Within), a.Next.HolderWords())
+}
+
+// Question is what an operator is asked before a plan is carried out.
+func (p *Plan) Question() string {
+	switch p.Act {
+	case SetTTL:
+		return "Let this lock expire in " + SpanOf(p.Life()) + "?"
+	case Hold:
+		return "Take this lock for the operator, for " + SpanOf(p.Life()) + "?"
+	}
+	return "Release this lock by force?"
+}
+
+// proofLen is how many of a holder's last characters are to be typed: enough to
+// prove that it was read. maxProof is the longest name that is asked for whole.
+const (
+	proofLen = 6
+	maxProof = 64
+)
+
+// Proof is what an operator types to prove that it was read who or what a plan
+// is about, and what that is called: the end of the one holder's id, else, where
+// it is short or cannot be typed, the name of the lock.
+func (p *Plan) Proof() (text, ask string) {
+	if len(p.Holders) == 1 {
+		if id := string(p.Holders[0].ID); typable(id) && utf8.RuneCountInString(id) >= proofLen {
+			return lastRunes(id), "the last six characters of the holder"
+		}
+	}
+	name := p.Lock.Key.String()
+	if utf8.RuneCountInString(name) > maxProof {
+		return lastRunes(name), "the last six characters of the lock's key"
+	}
+	return name, "the lock's key"
+}
+
+func lastRunes(s string) string {
+	r := []rune(s)
+	return string(r[len(r)-proofLen:])
+}
+
+func typable(s string) bool {
+	for _, r := range s {
+		if r == ' ' || r == utf8.RuneError || !wire.Printable(r) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// Afterwards is what becomes of the holder once a plan has taken the lock away;
+// "" where nothing is known of it, or nobody holds the lock any more.
+func (l *Lock) Afterwards() string {
+	if l.State != family.Held {
+		return ""
+	}
+	return wire.Clean(l.Note)
 }

@@ -7,16 +7,11 @@ import (
 	"io"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"fencepost/lockcore/inspect"
 	"fencepost/lockcore/inspect/family"
 	"fencepost/lockcore/wire"
 )
-
-// tailLen is how many of a holder's last characters are to be typed: enough to
-// prove that it was read.
-const tailLen = 6
 
 // confirm shows what will be done and asks, where that was not answered on the
 // command line. ok is false where it must not be done: exit with code.
@@ -80,7 +75,7 @@ func (a *act) show(p *inspect.Plan) {
 			fmt.Fprintf(a.err, "  %-12s %s\n", name, text)
 		}
 	}
-	fmt.Fprintf(a.err, "%s\n", title(p))
+	fmt.Fprintf(a.err, "%s\n", p.Question())
 	row("target", a.place()+fmt.Sprintf(", db %d", l.DB))
 	row("lock", l.Name())
 	row("library", fmt.Sprintf("%s (%s)", wire.Clean(l.Label), l.Confidence))
@@ -91,50 +86,22 @@ func (a *act) show(p *inspect.Plan) {
 	row("evidence", l.Evidence(now))
 	row("fence", l.Fence)
 	row("consequence", p.Consequence())
-	row("afterwards", wire.Clean(l.Note))
+	row("afterwards", l.Afterwards())
 	for i, s := range p.Steps {
 		row(fmt.Sprintf("step %d", i+1), s.Says)
 	}
 }
 
-func title(p *inspect.Plan) string {
-	switch p.Act {
-	case inspect.SetTTL:
-		return "Let this lock expire in " + inspect.SpanOf(p.Life()) + "?"
-	case inspect.Hold:
-		return "Take this lock for the operator, for " + inspect.SpanOf(p.Life()) + "?"
-	}
-	return "Release this lock by force?"
-}
-
 // answer is what has to be typed.
 type answer struct{ text, ask string }
 
-// wanted is the end of the holder's id where somebody holds the lock: typing it
-// proves that it was read. Where it is short or cannot be typed, the lock's name.
+// wanted is proof that it was read who holds the lock, where somebody does.
 func wanted(p *inspect.Plan) answer {
 	if p.Lock.State != family.Held || len(p.Holders) == 0 {
 		return answer{"yes", "yes"}
 	}
-	if len(p.Holders) == 1 {
-		if id := string(p.Holders[0].ID); typable(id) && utf8.RuneCountInString(id) >= tailLen {
-			r := []rune(id)
-			return answer{string(r[len(r)-tailLen:]), "the last six characters of the holder"}
-		}
-	}
-	if key := string(p.Lock.Key); typable(key) {
-		return answer{key, "the lock's key"}
-	}
-	return answer{"yes", "yes"}
-}
-
-func typable(s string) bool {
-	for _, r := range s {
-		if r == ' ' || r == utf8.RuneError || !wire.Printable(r) {
-			return false
-		}
-	}
-	return s != ""
+	text, ask := p.Proof()
+	return answer{text, ask}
 }
 
 // prompter reads lines; one reader, so that nothing typed ahead is lost.

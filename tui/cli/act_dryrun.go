@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"fencepost/lockcore/inspect"
-	"fencepost/lockcore/wire"
 )
 
 // printDryRun prints the steps as lines for a shell, each behind a comment that
@@ -20,8 +19,8 @@ func (a *act) printDryRun(p *inspect.Plan) int {
 			fmt.Fprintf(a.out, "# %s\n", text)
 		}
 	}
-	if p.Lock.Note != "" {
-		fmt.Fprintf(a.out, "# afterwards: %s\n", wire.Clean(p.Lock.Note))
+	if then := p.Lock.Afterwards(); then != "" {
+		fmt.Fprintf(a.out, "# afterwards: %s\n", then)
 	}
 	for i, s := range p.Steps {
 		flags, err := o.RedisCLI(s.Node, s.DB)

@@ -26,7 +26,7 @@ func consoleVerb() verb {
 		long: "Without a server it opens a sandbox: a Redis inside the program, with locks to try things on.\n" +
 			"Press ? for the keys.",
 		target: mayTarget,
-		flags:  []string{string(groupLook)},
+		flags:  []string{string(groupLook), "audit"},
 		run:    runConsole,
 	}
 }
@@ -36,6 +36,10 @@ func runConsole(ctx context.Context, inv *invocation) int {
 	o := tui.Options{
 		Query: inv.consoleQuery(), Theme: theme.Detect(inv.env, true), Keys: keymap.Default(), In: inv.in, Out: inv.out,
 		Crash: &tui.Crash{Dir: inv.paths().State, Redact: inv.redact}, Timeout: inv.opts.timeout,
+		Audit: inv.auditLog(), Operator: operator(),
+	}
+	if inv.opts.audit == "-" && inv.isTerminal(inv.err) {
+		return inv.fail(usagef("--audit - would write across the screen: name a file, or send standard error elsewhere"))
 	}
 	open := inv.openSandbox
 	if inv.hasTarget() {
@@ -133,7 +137,7 @@ func (inv *invocation) openTarget(ctx context.Context, o *tui.Options) (closing 
 // describe is what the header says of a target.
 func (inv *invocation) describe(t *target.Target, nodes []inspect.Node) tui.Server {
 	s := tui.Server{
-		Name: t.Addr(), Role: t.Info.Role, Mode: t.Info.Mode, Version: serverVersion(t.Info.Version), User: t.Info.User,
+		Name: t.Addr(), Addr: t.Addr(), Role: t.Info.Role, Mode: t.Info.Mode, Version: serverVersion(t.Info.Version), User: t.Info.User,
 		Env: t.Info.Env, Guarded: t.Guarded(), DB: nodes[0].DB, ReadOnly: inv.readOnlyReason(t.Info.ReadOnly),
 	}
 	if inv.opts.profile != "" {

@@ -166,7 +166,7 @@ func (inv *invocation) printLock(l *inspect.Lock, now time.Time) {
 	for _, w := range l.Warnings {
 		inv.row("warning", wire.Clean(w.Text)+" ("+w.Code+")")
 	}
-	inv.row("if released", wire.Clean(l.Note))
+	inv.row("if released", l.Afterwards())
 }
 
 func waiterText(w *family.Waiters) string {

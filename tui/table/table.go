@@ -125,6 +125,9 @@ type Table struct {
 	// Mark is the text before the row under the cursor and before all others;
 	// both must be equally wide.
 	Mark, NoMark string
+	// Picked, if not nil, reports whether row i is one of several that were
+	// chosen: a star takes the last cell of its mark.
+	Picked func(i int) bool
 	// Flag, if not nil, is one cell between the mark and row i, and a space.
 	Flag func(i int) string
 }
@@ -254,18 +257,30 @@ func (t Table) Lines(rows Rows, s State, w, height int) []string {
 		if t.Flag != nil {
 			flag = t.Flag(i) + " "
 		}
-		lines = append(lines, t.line(flag, rows.Row(i, widths), widths, i == s.cursor, w))
+		lines = append(lines, t.line(t.lead(i, i == s.cursor), flag, rows.Row(i, widths), widths, i == s.cursor, w))
 	}
 	return lines
 }
 
-func (t Table) line(flag string, cells []Cell, widths []int, current bool, w int) string {
-	var b strings.Builder
+// lead is what stands before row i: where the cursor is, and what is picked.
+func (t Table) lead(i int, current bool) string {
+	lead := t.NoMark
 	if current {
-		b.WriteString(t.Mark + theme.Strip(flag))
-	} else {
-		b.WriteString(t.NoMark + flag)
+		lead = t.Mark
 	}
+	if t.Picked != nil && t.Picked(i) && lead != "" {
+		lead = lead[:len(lead)-1] + "*"
+	}
+	return lead
+}
+
+func (t Table) line(lead, flag string, cells []Cell, widths []int, current bool, w int) string {
+	var b strings.Builder
+	b.WriteString(lead)
+	if current {
+		flag = theme.Strip(flag)
+	}
+	b.WriteString(flag)
 	first := true
 	for i, width := range widths {
 		if width == 0 {
