@@ -132,7 +132,7 @@ func (s sentMsg) apply(m root) (root, tea.Cmd) {
 		return m, nil
 	}
 	m.now = later(m.now, s.at)
-	p.stage, p.outcome, p.warnings, p.top, p.drawn = done, s.outcome, s.warnings, 0, s.at
+	p.stage, p.outcome, p.warnings, p.top = done, s.outcome, s.warnings, 0
 	if s.outcome.Word != inspect.Released {
 		return m, nil
 	}

@@ -219,6 +219,8 @@ func (m root) bulkKey(id keymap.ID) (root, tea.Cmd) {
 		return m, nil // what runs cannot be called back
 	case id == keymap.Close, id == keymap.FormLeave:
 		return m.leaveBulk(), nil
+	case id == keymap.Confirm && b.stage == done:
+		return m.leaveBulk(), nil // the list says the outcome once more
 	case b.stage == reading, m.now.Sub(b.drawn) < quiet:
 		return m, nil
 	case id == keymap.Confirm:
@@ -292,7 +294,9 @@ type bulkSentMsg struct {
 // sendNext releases the next one, or ends.
 func (m root) sendNext() (root, tea.Cmd) {
 	b := &m.bulk
-	for b.at++; b.at < len(b.items) && b.items[b.at].left != ""; b.at++ { //nolint:revive // it only goes on
+	b.at++
+	for b.at < len(b.items) && b.items[b.at].left != "" {
+		b.at++
 	}
 	if b.at >= len(b.items) {
 		return m.bulkEnds()
@@ -311,7 +315,7 @@ func (m root) sendNext() (root, tea.Cmd) {
 
 // bulkEnds shows the report.
 func (m root) bulkEnds() (root, tea.Cmd) {
-	m.bulk.stage, m.bulk.drawn = done, m.now
+	m.bulk.stage = done
 	return m, nil
 }
 

@@ -196,10 +196,10 @@ func (m root) releaseKey(id keymap.ID) (root, tea.Cmd) {
 		return m.pickKey(id)
 	case id == keymap.Close:
 		return m.leaveRelease(), nil
+	case p.stage == done && id == keymap.Confirm:
+		return m.leaveRelease(), nil // the list says the outcome once more
 	case p.stage == reading, m.now.Sub(p.drawn) < quiet:
 		return m, nil
-	case p.stage == done && id == keymap.Confirm:
-		return m.leaveRelease(), nil
 	case p.stage == asking:
 		if c, ok := chosenBy(id); ok {
 			return m.choose(c)

@@ -104,7 +104,7 @@ func TestCellsWithEscapesAndWideRunesKeepTheColumns(t *testing.T) {
 	tab := plain()
 	tab.Theme = theme.New(theme.Sixteen, false)
 	for _, text := range []string{"주문:체크아웃", "⚠️ lock", strings.Repeat("long", 20), "e\u0301a"} {
-		line := tab.line("", []Cell{{Text: text, Paint: tab.Theme.Danger}, {Text: "7"}}, tab.Widths(20), false, 20)
+		line := tab.line("  ", "", []Cell{{Text: text, Paint: tab.Theme.Danger}, {Text: "7"}}, tab.Widths(20), false, 20)
 		if w := theme.Width(line); w != 20 {
 			t.Errorf("%q makes a line of %d cells: %q", text, w, line)
 		}
@@ -113,7 +113,7 @@ func TestCellsWithEscapesAndWideRunesKeepTheColumns(t *testing.T) {
 		}
 	}
 	ready := tab.Theme.Bar(1, 2, 6, tab.Theme.Good)
-	line := tab.line("", []Cell{{Text: ready, Ready: true}, {Text: "7"}}, []int{6, 3}, true, 12)
+	line := tab.line("> ", "", []Cell{{Text: ready, Ready: true}, {Text: "7"}}, []int{6, 3}, true, 12)
 	if strings.Count(line, "\x1b[") != 2 || theme.Width(line) != 12 {
 		t.Errorf("the row under the cursor has its own paint only, 12 cells wide: %q", line)
 	}
@@ -127,6 +127,19 @@ func TestFlagStandsBeforeTheRow(t *testing.T) {
 	got := strings.Join(tab.Lines(rows, State{}.Sync(rows, 2).To(rows, 1, 2), 13, 2), "\n")
 	if want := " ! a        0\n>  b        1"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// A row that was picked keeps its columns, under the cursor and elsewhere.
+func TestPickedRowsHaveAStar(t *testing.T) {
+	tab := plain()
+	tab.Picked = func(i int) bool { return i != 2 }
+	rows := ids{"a", "b", "c"}
+	got := tab.Lines(rows, State{}.Sync(rows, 3), 13, 3)
+	for i, want := range []string{">*", " *", "  "} {
+		if !strings.HasPrefix(got[i], want+rows[i]) {
+			t.Errorf("row %d is %q, want it to begin with %q", i, got[i], want+rows[i])
+		}
 	}
 }
 
