@@ -91,14 +91,6 @@ func (r *row) matches(want string) bool {
 	return strings.Contains(r.text, want) != not
 }
 
-// renewals is how often this holder was seen to renew.
-func (r *row) renewals() int {
-	if r.watched.Beat == nil {
-		return 0
-	}
-	return r.watched.Beat.Renewals
-}
-
 // sameHolders reports whether a lock is held by the same acquisitions, as far as
 // ids and the fencing token tell.
 func sameHolders(a, b *inspect.Lock) bool {
