@@ -59,7 +59,7 @@ func (m root) fork(t scenario.Twist, actor string) (root, tea.Cmd) {
 	if err != nil {
 		return m.say(warn, cleanError(err)), nil
 	}
-	forked.Name = m.words().Say("twist-"+string(t), "who", actor)
+	forked.Name = m.words().Say("forked-"+string(t), "who", actor)
 	switch s.where {
 	case scenario.ChosenRedis:
 		if why := m.refusesLab(); why != "" {

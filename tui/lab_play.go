@@ -72,6 +72,7 @@ func (p labPlay) apply(m root) (root, tea.Cmd) { //nolint:unparam // an applier 
 	case p.free != nil:
 		return m.freePlayed(p, worlds[0]), nil
 	case p.forked:
+		m.notice = notice{}
 		return m.change(func(s *labStage) {
 			s.worlds = append(slices.Clone(s.worlds), worlds...)
 			s.at = len(s.worlds) - 1

@@ -326,7 +326,10 @@ func TestLabForksOnServers(t *testing.T) {
 		t.Errorf("the lab's own server cannot be killed:\n%s", v)
 	}
 	there = nil
-	if d.lab("enter"); len(d.m.lab.stage.worlds) != 3 || !slices.Equal(there, []scenario.Where{scenario.OwnServers}) {
+	if d.lab("enter"); !strings.Contains(d.view(), "SERVER KILLED (KILL -9)") || strings.Contains(d.view(), "playing") {
+		t.Errorf("the fork is not named, or said to be playing still:\n%s", d.view())
+	}
+	if len(d.m.lab.stage.worlds) != 3 || !slices.Equal(there, []scenario.Where{scenario.OwnServers}) {
 		t.Errorf("the fork was played %v; %d worlds", there, len(d.m.lab.stage.worlds))
 	}
 	d.lab("T", "down", "down", "enter", "F")
