@@ -1,6 +1,8 @@
 package tui_test
 
 import (
+	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -53,16 +55,48 @@ func TestE2ELab(t *testing.T) {
 	}
 }
 
-// A Korean locale speaks Korean, in ASCII lanes.
+// A Korean locale speaks Korean, in ASCII lanes: the whole program shows there
+// what the golden screens have, column by column.
 func TestE2ELabInKorean(t *testing.T) {
-	s := open(t, terminal{env: []string{"XDG_CONFIG_HOME=" + t.TempDir(), "LANG=ko_KR.UTF-8"}})
-	s.sees("SANDBOX")
-	s.write("4")
-	s.sees("실습")
-	s.write("\r")
-	s.sees("조건 1/2", "펜싱 없음")
-	s.write("\x03")
-	s.ends()
+	for _, size := range []terminal{{cols: 80, rows: 24}, {cols: 120, rows: 40}} {
+		size.env = []string{"XDG_CONFIG_HOME=" + t.TempDir(), "LANG=ko_KR.UTF-8"}
+		s := open(t, size)
+		shows := func(name string) {
+			t.Helper()
+			text, err := os.ReadFile(filepath.Join("..", "testdata", "golden", fmt.Sprintf("lab-%s-ko-%dx%d.txt", name, size.cols, size.rows)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := strings.Split(strings.TrimRight(string(text), "\n"), "\n")
+			s.until("what the golden screen "+name+" has", func(screen string) bool {
+				for i, line := range strings.Split(screen, "\n") {
+					// The emulated terminal gives a wide letter one cell, so what stood
+					// there before may stay behind the end of a full line.
+					if i < len(want) && !strings.HasPrefix(line, want[i]) {
+						return false
+					}
+				}
+				return true
+			})
+		}
+		s.sees("SANDBOX")
+		s.write("4")
+		s.sees("실습")
+		s.write("\r")
+		shows("begin")
+		s.write("]]]]]]3]")
+		shows("ask")
+		s.write("1]")
+		shows("reveal")
+		s.write("@")
+		shows("commands")
+		s.write("@c")
+		shows("compare")
+		s.write("cG")
+		shows("end")
+		s.write("\x03")
+		s.ends()
+	}
 }
 
 // On a server that was named the lab asks, plays below its prefix, and leaves
