@@ -22,8 +22,10 @@ type Walk struct {
 	nodes  []*nodeWalk
 	cov    Coverage
 	seen   map[string]family.Confidence // row ids of locks already given
-	mu     sync.Mutex                   // guards hidden and its count: batches are read side by side
+	mu     sync.Mutex                   // guards what follows and its counts: batches are read side by side
 	hidden keySet                       // keys counted in PossibleHidden
+	unread keySet                       // keys counted in Refused
+	first  string                       // the first of them, and why
 	// known keys need no look: a Follower has them, or has found them ordinary.
 	known    func(key string) bool
 	ordinary func(key string) // told of keys that turned out to be no lock, side by side; may be nil
@@ -44,10 +46,21 @@ func (in *Inspector) NewWalk(q Query) *Walk {
 }
 
 // Coverage says what was looked at so far.
-func (w *Walk) Coverage() Coverage { return w.cov.clone() }
+func (w *Walk) Coverage() Coverage {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c := w.cov.clone()
+	switch {
+	case c.Refused == 1:
+		c.Errors = append(c.Errors, "one key could not be read: "+w.first)
+	case c.Refused > 1:
+		c.Errors = append(c.Errors, fmt.Sprintf("%d keys could not be read, one of them %s", c.Refused, w.first))
+	}
+	return c
+}
 
 // Done reports whether every node was walked to its end.
-func (w *Walk) Done() bool { return w.cov.Complete }
+func (w *Walk) Done() bool { return w.nodes != nil && w.cov.NodesScanned == len(w.nodes) }
 
 // errStopped says that the caller of Run had enough.
 var errStopped = errors.New("inspect: stopped")
@@ -70,13 +83,13 @@ func (w *Walk) Run(ctx context.Context, each func(Progress) bool) error {
 		case errors.Is(err, errStopped), ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
-			w.cov.Errors = append(w.cov.Errors, wire.Clean(fmt.Sprintf("%s: %v", n.Addr, err)))
+			w.cov.Errors = append(w.cov.Errors, wire.Clean(n.Addr)+": "+reasonOf(err))
 		default:
 			n.done = true
 			w.cov.NodesScanned++
 		}
 	}
-	w.cov.Complete = w.cov.NodesScanned == len(w.nodes)
+	w.cov.Complete = w.Done() && w.cov.Refused == 0
 	w.each(Progress{Coverage: w.Coverage()})
 	return ctx.Err()
 }
@@ -84,19 +97,15 @@ func (w *Walk) Run(ctx context.Context, each func(Progress) bool) error {
 // prepare learns how large the keyspace is, and decides how deep to look.
 func (w *Walk) prepare(ctx context.Context) {
 	quiet := true
-	for _, n := range w.in.nodes {
-		var f survey
-		if w.surveyed != nil {
-			f = *w.surveyed
-		} else {
-			f = surveyNode(ctx, n)
-		}
+	w.cov.OtherDBsKnown = true
+	for i, f := range w.surveys(ctx) {
+		n := w.in.nodes[i]
 		w.nodes = append(w.nodes, newNodeWalk(w, n, f))
 		w.cov.Keyspace += f.keys
-		quiet = quiet && f.quiet
 		w.cov.DBs = append(w.cov.DBs, n.DB)
 		w.cov.OtherDBs = append(w.cov.OtherDBs, f.dbs...)
-		w.cov.OtherDBsKnown = f.dbsKnown
+		w.cov.OtherDBsKnown = w.cov.OtherDBsKnown && f.dbsKnown
+		quiet = quiet && (f.quiet || f.failed != nil) // one that does not answer cannot be disturbed
 	}
 	slices.Sort(w.cov.DBs)
 	w.cov.DBs = slices.Compact(w.cov.DBs)
@@ -112,6 +121,23 @@ func (w *Walk) prepare(ctx context.Context) {
 	}
 }
 
+// surveys asks all nodes at once: one that hangs keeps nobody waiting but itself.
+func (w *Walk) surveys(ctx context.Context) []survey {
+	if w.surveyed != nil {
+		return []survey{*w.surveyed}
+	}
+	out := make([]survey, len(w.in.nodes))
+	var all sync.WaitGroup
+	for i, n := range w.in.nodes {
+		all.Go(func() {
+			defer w.catch()
+			out[i] = surveyNode(ctx, n)
+		})
+	}
+	all.Wait()
+	return out
+}
+
 // nodeWalk is the pass over one node.
 type nodeWalk struct {
 	Node
@@ -125,12 +151,13 @@ type nodeWalk struct {
 	pattern string
 	keys    int64 // as the server counted at the start
 	scanned int64
+	silent  error // it did not answer when it was surveyed, which is not to be waited for twice
 }
 
 func newNodeWalk(w *Walk, n Node, f survey) *nodeWalk {
 	return &nodeWalk{
 		Node: n, w: w, guess: newTypeGuess(), pattern: serverPattern(w.q.Match), keys: f.keys,
-		pace: newPacer(w.q, f.rtt),
+		pace: newPacer(w.q, f.rtt), silent: f.failed,
 	}
 }
 
@@ -146,6 +173,10 @@ type page struct {
 // run walks on to the end of the cursor. At full speed the next page is asked
 // for while this one is looked at.
 func (n *nodeWalk) run(ctx context.Context) error {
+	if err := n.silent; err != nil {
+		n.silent = nil
+		return err
+	}
 	if !n.hinted && !n.w.unhinted {
 		if err := n.hints(ctx); err != nil {
 			return err

@@ -81,15 +81,16 @@ func (n *nodeWalk) fromFounds(ctx context.Context, founds []family.Found) ([]Loc
 	for i, f := range founds {
 		probes[i] = probe{key: f.Key, idle: true}
 	}
-	samples, err := dateKeys(ctx, n.Node, probes)
+	samples, err := n.w.in.dateKeys(ctx, n.Node, probes)
 	if err != nil {
 		return nil, err
 	}
-	locks, err := n.w.in.decode(ctx, n.Node, samples, founds)
+	found, err := n.w.in.decode(ctx, n.Node, samples, founds)
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(locks, func(l Lock) bool { return !n.w.take(&l) }), nil
+	n.w.refused(found.unread)
+	return slices.DeleteFunc(found.locks, func(l Lock) bool { return !n.w.take(&l) }), nil
 }
 
 // fromRegistries reads the first names of each registry.

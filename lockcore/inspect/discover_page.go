@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"fencepost/lockcore/inspect/family"
+	"fencepost/lockcore/wire"
 )
 
 // scanBatch is how many keys a scan reads in one round trip: a server answers
@@ -71,10 +72,15 @@ func (n *nodeWalk) chunk(ctx context.Context, probes []probe) ([]dated, error) {
 		return nil, err
 	}
 	var worth []dated
-	for _, sm := range s.samples {
+	for _, sm := range s.dated(n.Node) {
 		switch {
-		case n.w.worthALook(sm):
-			worth = append(worth, dated{sm, s.when})
+		case sm.refused != "":
+			n.w.refused(map[string]string{sm.Key: sm.refused})
+			if n.w.ordinary != nil {
+				n.w.ordinary(sm.Key)
+			}
+		case n.w.worthALook(sm.Sample):
+			worth = append(worth, sm)
 		case n.w.ordinary != nil && sm.Type != family.None:
 			n.w.ordinary(sm.Key)
 		}
@@ -90,13 +96,14 @@ func (n *nodeWalk) proper(ctx context.Context, samples []dated) ([]Lock, error) 
 		if err := n.complete(ctx, chunk); err != nil {
 			return nil, err
 		}
-		locks, err := n.w.in.decode(ctx, n.Node, chunk, nil)
+		found, err := n.w.in.decode(ctx, n.Node, chunk, nil)
 		if err != nil {
 			return nil, err
 		}
-		for i := range locks {
-			if n.w.take(&locks[i]) {
-				out = append(out, locks[i])
+		n.w.refused(found.unread)
+		for i := range found.locks {
+			if n.w.take(&found.locks[i]) {
+				out = append(out, found.locks[i])
 			}
 		}
 	}
@@ -120,7 +127,7 @@ func (n *nodeWalk) complete(ctx context.Context, samples []dated) error {
 	if len(parts) == 0 {
 		return nil
 	}
-	whole, err := dateKeys(ctx, n.Node, probes)
+	whole, err := n.w.in.dateKeys(ctx, n.Node, probes)
 	if err != nil {
 		return err
 	}
@@ -155,6 +162,20 @@ func (w *Walk) hide(key string) {
 	defer w.mu.Unlock()
 	if w.hidden.add(key) {
 		w.cov.PossibleHidden++
+	}
+}
+
+// refused counts keys that could not be read, and keeps the first of them.
+func (w *Walk) refused(unread map[string]string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for key, why := range unread {
+		if !w.unread.add(key) {
+			continue
+		}
+		if w.cov.Refused++; w.cov.Refused == 1 {
+			w.first = wire.Escape(key) + ": " + why
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -94,7 +95,11 @@ func (s *sampler) affordable(ctx context.Context, samples []*family.Sample) erro
 		return err
 	}
 	for i, cmd := range reads {
-		if cmd != nil && cmd.Err() == nil {
+		switch {
+		case cmd == nil:
+		case cmd.Err() != nil:
+			s.failKey(samples[i].Key, cmd.Err())
+		default:
 			samples[i].Pairs = pairsOf(samples[i].Type, cmd.Val())
 			samples[i].Whole = int64(len(samples[i].Pairs)) == samples[i].Len
 		}
@@ -104,7 +109,7 @@ func (s *sampler) affordable(ctx context.Context, samples []*family.Sample) erro
 
 // fields reads these fields of large hashes, where their values are short.
 func (s *sampler) fields(ctx context.Context, hashes []*family.Sample, refs []family.FieldRef) error {
-	values, err := readFields(ctx, s.c, s.bounds.item, refs)
+	read, err := readFields(ctx, s.c, s.bounds.item, refs)
 	if err != nil {
 		return err
 	}
@@ -114,9 +119,14 @@ func (s *sampler) fields(ctx context.Context, hashes []*family.Sample, refs []fa
 	}
 	for _, ref := range refs {
 		sm := byKey[ref.Key]
-		v, ok := values[ref]
-		sm.Pairs = append(sm.Pairs, family.Pair{A: ref.Field, B: v})
-		sm.Whole = ok && int64(len(sm.Pairs)) == sm.Len
+		switch v, ok := read.values[ref]; {
+		case sm.Type == family.None: // another field of it could not be read
+		case read.failed[ref] != nil:
+			s.failKey(ref.Key, read.failed[ref])
+		case !read.gone[ref]:
+			sm.Pairs = append(sm.Pairs, family.Pair{A: ref.Field, B: v})
+			sm.Whole = ok && int64(len(sm.Pairs)) == sm.Len
+		}
 	}
 	return nil
 }
@@ -143,13 +153,20 @@ func (s *sampler) fieldNames(ctx context.Context, hashes []*family.Sample) ([]fa
 	for i, h := range hashes {
 		if names[i] == nil {
 			found, err := scanFields(ctx, s.c, h.Key, family.FieldGlob(h.Key))
-			if err != nil {
+			switch {
+			case serverError(err) && !unable(err):
+				s.failKey(h.Key, err)
+			case err != nil:
 				return nil, err
 			}
 			refs = append(refs, found...)
 			continue
 		}
-		items, _ := names[i].Slice()
+		items, err := names[i].Slice()
+		if err != nil && !errors.Is(err, redis.Nil) {
+			s.failKey(h.Key, err)
+			continue
+		}
 		for _, it := range items {
 			refs = append(refs, family.FieldRef{Key: h.Key, Field: text(it)})
 		}
@@ -167,11 +184,11 @@ func scanFields(ctx context.Context, c *redis.Client, key, glob string) ([]famil
 	cursor := "0"
 	for range maxFieldPages {
 		reply, err := c.Do(ctx, "hscan", key, cursor, "match", glob, "count", 1000).Slice()
-		if serverError(err) || (err == nil && len(reply) != 2) {
-			return refs, nil
-		}
 		if err != nil {
 			return nil, err
+		}
+		if len(reply) != 2 {
+			return refs, nil
 		}
 		for _, p := range pairsOf(family.Hash, reply[1]) {
 			refs = append(refs, family.FieldRef{Key: key, Field: p.A})
@@ -183,34 +200,51 @@ func scanFields(ctx context.Context, c *redis.Client, key, glob string) ([]famil
 	return refs, nil
 }
 
-// readFields returns the values of fields that exist and are not longer than
-// limit bytes.
-func readFields(ctx context.Context, c *redis.Client, limit int64, refs []family.FieldRef) (map[family.FieldRef]string, error) {
+// fieldAnswers are the values of fields that are there and not too long, those
+// that are not there, and the errors of those that could not be read.
+type fieldAnswers struct {
+	values map[family.FieldRef]string
+	gone   map[family.FieldRef]bool
+	failed map[family.FieldRef]error
+}
+
+// readFields reads fields of hashes that are not longer than limit bytes.
+func readFields(ctx context.Context, c *redis.Client, limit int64, refs []family.FieldRef) (fieldAnswers, error) {
+	out := fieldAnswers{
+		values: make(map[family.FieldRef]string, len(refs)), gone: map[family.FieldRef]bool{}, failed: map[family.FieldRef]error{},
+	}
 	b := newBatch(ctx, c)
 	lengths := make([]*redis.Cmd, len(refs))
 	for i, r := range refs {
 		lengths[i] = b.do("hstrlen", r.Key, r.Field)
 	}
 	if err := b.exec(); err != nil {
-		return nil, err
+		return out, err
 	}
 	b = newBatch(ctx, c)
 	values := make([]*redis.Cmd, len(refs))
 	for i, r := range refs {
-		if n, err := lengths[i].Int64(); err == nil && n <= limit {
+		switch n, err := lengths[i].Int64(); {
+		case err != nil:
+			out.failed[r] = err
+		case n <= limit:
 			values[i] = b.do("hget", r.Key, r.Field)
 		}
 	}
 	if err := b.exec(); err != nil {
-		return nil, err
+		return out, err
 	}
-	out := make(map[family.FieldRef]string, len(refs))
 	for i, r := range refs {
 		if values[i] == nil {
 			continue
 		}
-		if v, err := values[i].Text(); err == nil {
-			out[r] = v
+		switch v, err := values[i].Text(); {
+		case err == nil:
+			out.values[r] = v
+		case errors.Is(err, redis.Nil):
+			out.gone[r] = true
+		default:
+			out.failed[r] = err
 		}
 	}
 	return out, nil

@@ -22,6 +22,9 @@ func (t *tracker) connect(now time.Time, wake *earliest) {
 			return func() { t.notYet(err) }
 		}
 		f := surveyNode(ctx, t.node)
+		if f.failed != nil {
+			return func() { t.notYet(f.failed) }
+		}
 		level := notifications(ctx, t.node)
 		return func() { t.connected(f, level) }
 	})

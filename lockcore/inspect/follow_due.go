@@ -100,6 +100,12 @@ func (h *dueHeap) schedule(r *row, now time.Time) {
 	heap.Push(h, dueAt{r.due, r})
 }
 
+// again has a row looked at at a moment, whatever its deadline.
+func (h *dueHeap) again(r *row, at time.Time) {
+	r.due = at.UnixNano()
+	heap.Push(h, dueAt{r.due, r})
+}
+
 // over takes out the rows that are due; next is when the next one is, zero if
 // none.
 func (h *dueHeap) over(now time.Time, most int) (rows []*row, next time.Time) {

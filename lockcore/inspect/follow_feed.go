@@ -165,6 +165,7 @@ func (t *tracker) catchUp(now time.Time, had prefixSet) {
 // choose makes a feed the present one, or none, and says so.
 func (t *tracker) choose(now time.Time, f *feed, single *redis.Client, covered prefixSet) {
 	fs := &t.feeds
+	untold := fs.cur == nil && f != nil // what changed since the last look, nobody told
 	fs.cur, fs.covered, fs.pinged, fs.pingAt, fs.swapped = f, covered, time.Time{}, now, now
 	t.box.follow(f)
 	source, words := ByPolling, "by polling"
@@ -204,7 +205,7 @@ func (t *tracker) choose(now time.Time, f *feed, single *redis.Client, covered p
 	switch {
 	case why != "":
 		t.gap(now, why)
-	case first || changed:
+	case first || changed || untold:
 		t.rereadAll(now, "")
 	}
 	t.read.pollAt = now

@@ -57,6 +57,7 @@ type tracker struct {
 	since    time.Time     // when it was last well, before it was lost
 	talking  bool          // a first question is under way
 	checking bool          // whether the node is lost
+	stuck    bool          // it answers, but not with data
 	askedAt  time.Time     // when the oldest question without an answer was sent; zero: none
 
 	feeds feeding
@@ -78,6 +79,7 @@ func newTracker(ctx context.Context, f *Follower, in *Inspector, n Node) *tracke
 		rows: map[string]*row{}, companions: map[string]string{}, paused: f.opt.Paused,
 		status: NodeStatus{Addr: n.Addr, DB: n.DB, Reach: Connecting, Source: ByPolling, Following: "by polling"},
 	}
+	t.in.peers = f.peer
 	t.scan.sieve, t.scan.guess = t.in.NewWalk(f.q), newTypeGuess()
 	t.scan.sieve.ordinary, t.scan.sieve.catch = t.scan.ordinary.add, f.catch
 	t.scan.depth, t.box.catch = f.q.Depth, f.catch
@@ -180,7 +182,7 @@ func (t *tracker) publish(change func(s *NodeStatus)) {
 func (t *tracker) heard(at time.Time) {
 	silent := time.Duration(0)
 	t.publish(func(s *NodeStatus) {
-		if s.Reach == Late {
+		if s.Reach == Late && !t.stuck {
 			s.Reach = Live
 			silent = at.Sub(s.Heard)
 		}
@@ -222,7 +224,7 @@ func (t *tracker) watchReach(now time.Time, wake *earliest) {
 // they are: the server may only be slow. What is broken is lost, with all that
 // was told meanwhile.
 func (t *tracker) failed(err error) {
-	if err == nil || t.ctx.Err() != nil || serverError(err) && !notReady(err) {
+	if err == nil || t.ctx.Err() != nil || serverError(err) && !unable(err) {
 		return
 	}
 	if timedOut(err) {
@@ -250,6 +252,9 @@ func (t *tracker) checked(broken, again error) {
 	t.checking = false
 	switch {
 	case t.ctx.Err() != nil || t.status.Reach == Lost:
+	case again == nil && unable(broken): // a Cluster that is down
+		t.askedAt, t.stuck = time.Time{}, true
+		t.publish(func(s *NodeStatus) { s.Reach, s.Err = Late, reasonOf(broken) })
 	case again == nil || timedOut(again):
 		t.askedAt = time.Time{}
 	default:
@@ -259,7 +264,7 @@ func (t *tracker) checked(broken, again error) {
 
 // lose drops everything that hangs on the connection.
 func (t *tracker) lose(now time.Time, err error) {
-	t.trouble, t.since, t.retry, t.askedAt = err, t.status.Heard, firstRetry, time.Time{}
+	t.trouble, t.since, t.retry, t.askedAt, t.stuck = err, t.status.Heard, firstRetry, time.Time{}, false
 	t.scan.stop()
 	t.feeds.closeAll()
 	t.feeds.pinged = time.Time{}
@@ -272,9 +277,4 @@ func (t *tracker) lose(now time.Time, err error) {
 func timedOut(err error) bool {
 	var ne net.Error
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, redis.ErrPoolTimeout) || errors.As(err, &ne) && ne.Timeout()
-}
-
-// notReady reports whether a server answers, but not yet with data.
-func notReady(err error) bool {
-	return redis.HasErrorPrefix(err, "LOADING") || redis.HasErrorPrefix(err, "MASTERDOWN")
 }

@@ -71,6 +71,7 @@ type readJob struct {
 
 	began, done time.Time
 	locks       []Lock
+	unread      map[string]string // keys that could not be read, and why
 	err         error
 	barrier     string // the answer to this ping comes after all that was told before the look
 }
@@ -242,11 +243,11 @@ func (t *tracker) include(job *readJob, key string) {
 // readKeys does the looking.
 func (t *tracker) readKeys(ctx context.Context, n Node, job *readJob) error {
 	if len(job.known) > 0 {
-		locks, err := t.in.relook(ctx, n, job.known, job.founds)
+		found, err := t.in.relook(ctx, n, job.known, job.founds)
 		if err != nil {
 			return err
 		}
-		job.locks = locks
+		job.take(found, nil)
 		t.causes(ctx, n, job)
 	}
 	if len(job.unknown) == 0 {
@@ -278,16 +279,25 @@ func (t *tracker) newcomers(ctx context.Context, n Node, job *readJob) error {
 	if err := w.complete(ctx, worth); err != nil {
 		return err
 	}
-	locks, err := t.in.decode(ctx, n, worth, nil)
+	found, err := t.in.decode(ctx, n, worth, nil)
 	if err != nil {
 		return err
 	}
-	for i := range locks {
-		if t.scan.sieve.acceptable(&locks[i]) {
-			job.locks = append(job.locks, locks[i])
+	job.take(found, t.scan.sieve.acceptable)
+	return nil
+}
+
+// take adds what a look came to; acceptable may be nil.
+func (j *readJob) take(found looked, acceptable func(*Lock) bool) {
+	for i := range found.locks {
+		if acceptable == nil || acceptable(&found.locks[i]) {
+			j.locks = append(j.locks, found.locks[i])
 		}
 	}
-	return nil
+	if j.unread == nil {
+		j.unread = map[string]string{}
+	}
+	maps.Copy(j.unread, found.unread)
 }
 
 // looked takes a job's result. Where notifications say what happened, it waits
@@ -302,6 +312,10 @@ func (t *tracker) looked(job *readJob) {
 		r.nextAt = time.Now().Add(pulse / 2)
 		t.failed(job.err)
 		return
+	}
+	if t.stuck {
+		t.stuck = false
+		t.publish(func(s *NodeStatus) { s.Err = "" })
 	}
 	t.answered(job.done)
 	if t.feeds.notifies && len(job.marks) > 0 && t.feeds.cur != nil {

@@ -190,7 +190,11 @@ func (t *tracker) scanned(p Progress, first bool) {
 	t.f.mu.Lock()
 	defer t.f.mu.Unlock()
 	for i := range p.Found {
-		t.found(&p.Found[i], first, now)
+		if l := &p.Found[i]; l.Node != t.node.Addr {
+			t.handOver(l)
+		} else {
+			t.found(l, first, now)
+		}
 	}
 	t.f.bump()
 }
@@ -215,8 +219,8 @@ func (t *tracker) found(l *Lock, first bool, now time.Time) {
 		events = diff(nil, l, w)
 	}
 	t.enter(l, events, w)
-	if first && t.f.opt.Snapshot {
-		t.f.found = append(t.f.found, t.snapshot(l, now))
+	if first {
+		t.snap(l, now)
 	}
 	if !t.toldOf(l) {
 		t.mark(key, now) // it may have changed since, before anybody would have told
@@ -246,14 +250,17 @@ func (t *tracker) toldOf(l *Lock) bool {
 	return f.chosen && (f.cur == nil || f.single == nil && l.SampledAt.After(f.swapped) && t.covered(l))
 }
 
-// snapshot is the event of a lock that was there from the beginning.
-func (t *tracker) snapshot(l *Lock, now time.Time) Event {
+// snap tells that a lock was there from the beginning, where that is wanted.
+func (t *tracker) snap(l *Lock, now time.Time) {
+	if !t.f.opt.Snapshot {
+		return
+	}
 	e := about(l, WasThere)
 	e.At, e.Source, e.TTL = now, t.status.Source, l.leftMS(now)
 	if len(l.Holders) > 0 {
 		e.Holder = who(l.Holders[0].ID)
 	}
-	return e
+	t.f.found = append(t.f.found, e)
 }
 
 // rowOf is the row of a lock; nil if it is not known.
@@ -288,6 +295,9 @@ func (t *tracker) walked(err error) {
 	t.publish(func(st *NodeStatus) {
 		if !first { // what was found ordinary before is not counted again
 			cov.PossibleHidden = st.Coverage.PossibleHidden
+			if was := st.Coverage; cov.Refused == 0 && was.Refused > 0 {
+				cov.Refused, cov.Errors, cov.Complete = was.Refused, was.Errors, was.Complete
+			}
 		}
 		st.Coverage, st.Scanning = cov, false
 		if s.asked {

@@ -25,15 +25,31 @@ func (t *tracker) settle(job *readJob, complete bool) {
 		job.facts.runID = t.facts.runID // another one is for connected to notice
 		t.facts, t.factsAt = job.facts, now
 	}
-	byKey := map[string][]*Lock{}
+	byKey, away := map[string][]*Lock{}, map[string]string{}
 	for i := range job.locks {
-		key := string(job.locks[i].Key)
-		byKey[key] = append(byKey[key], &job.locks[i])
+		l := &job.locks[i]
+		if l.Node != t.node.Addr { // its slot is another node's
+			away[string(l.Key)] = l.Node
+			t.handOver(l)
+			continue
+		}
+		byKey[string(l.Key)] = append(byKey[string(l.Key)], l)
 	}
 	t.f.mu.Lock()
 	defer t.f.mu.Unlock()
 	for _, key := range job.keys {
 		m := job.marks[key]
+		if why := job.unread[key]; why != "" {
+			t.unread(key, why, now)
+			delete(byKey, key)
+			continue
+		}
+		if to := away[key]; to != "" && t.rows[key] != nil {
+			if m == nil {
+				m = &mark{}
+			}
+			m.gap = "its slot was moved to " + to
+		}
 		if complete && m != nil && m.tries < mostTries && t.stirred(key) {
 			m.tries++
 			t.merge(key, m) // something happened while we looked: look again
@@ -49,6 +65,22 @@ func (t *tracker) settle(job *readJob, complete bool) {
 	t.f.bump()
 	t.due.tidy(len(t.list))
 }
+
+// unread notes that what is at a key is not known: its rows stay as they were,
+// with the age of their facts, and are looked at again after a while.
+func (t *tracker) unread(key, why string, now time.Time) {
+	for r := t.rows[key]; r != nil; r = r.next {
+		if r.w.Unread != why {
+			same := *r.w
+			same.Unread = why
+			r.w = &same
+		}
+		t.due.again(r, now.Add(unreadRest))
+	}
+}
+
+// unreadRest is after what time a key is tried again that could not be read.
+const unreadRest = 2 * time.Second
 
 // stirred reports whether more was told of a key since it was read.
 func (t *tracker) stirred(key string) bool {

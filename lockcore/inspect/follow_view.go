@@ -19,6 +19,9 @@ type Watched struct {
 	// IdleBefore is for how many seconds nobody had read or written the key before
 	// the first look at it; 0 where that is not known.
 	IdleBefore int32
+	// Unread is why the last look could not read it, safe to print; "": it could.
+	// What is shown is then what was known before.
+	Unread string
 }
 
 // HeldSince is since when the present holder has it: what the lock itself says,
@@ -131,6 +134,7 @@ func (c *Coverage) add(o Coverage) {
 	c.NodesScanned += o.NodesScanned
 	c.Complete = c.Complete && o.Complete
 	c.PossibleHidden += o.PossibleHidden
+	c.Refused += o.Refused
 	c.Errors = slices.Concat(c.Errors, o.Errors)
 }
 
@@ -148,7 +152,7 @@ func (v *View) Node(l *Lock) *NodeStatus {
 // deadline that lies after it was not reached as far as anybody knows.
 func (v *View) Known(w *Watched) time.Time {
 	n := v.Node(&w.Lock)
-	if n == nil || n.Source == ByPolling || n.Heard.Before(w.SampledAt) {
+	if n == nil || w.Unread != "" || n.Reach == Late && n.Err != "" || n.Source == ByPolling || n.Heard.Before(w.SampledAt) {
 		return w.SampledAt
 	}
 	return n.Heard
@@ -165,6 +169,9 @@ func (n *NodeStatus) Words(now time.Time) string {
 	case Connecting:
 		return "connecting"
 	case Late:
+		if n.Err != "" {
+			return n.Err
+		}
 		return "no answer " + since
 	case Lost:
 		text := "lost " + since + ": " + n.Err

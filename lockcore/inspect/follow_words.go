@@ -46,6 +46,10 @@ func connectionWords(err error) string {
 		return "it is still loading its data"
 	case redis.HasErrorPrefix(err, "MASTERDOWN"):
 		return "it is a replica that has lost its master"
+	case redis.HasErrorPrefix(err, "BUSY"), redis.HasErrorPrefix(err, "UNKILLABLE"):
+		return "it is busy running a script, and answers nobody"
+	case redis.HasErrorPrefix(err, "CLUSTERDOWN"):
+		return "it answers no reads: the Cluster is down, some of its slots have no master"
 	case redis.HasErrorPrefix(err, "NOAUTH"), redis.HasErrorPrefix(err, "WRONGPASS"):
 		return "it does not accept the login any more"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE),

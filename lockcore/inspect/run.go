@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -239,11 +240,6 @@ func (in *Inspector) now(ctx context.Context, p *Plan, went []StepOutcome) ([]Lo
 		known := p.Lock
 		known.Node, known.DB = n.Addr, n.DB
 		found, err := in.refreshNode(ctx, n, []Lock{known})
-		if err == nil && len(found) == 0 {
-			// A look passes over what a server does not answer. That is not to be
-			// taken for a lock that is gone.
-			err = n.Client.Type(ctx, string(p.Lock.Key)).Err()
-		}
 		if err != nil {
 			return nil, err
 		}
@@ -258,20 +254,16 @@ func (in *Inspector) now(ctx context.Context, p *Plan, went []StepOutcome) ([]Lo
 // Exists reports whether there is anything at a key of a database. An error says
 // that it cannot be known.
 func (in *Inspector) Exists(ctx context.Context, db int, key string) (bool, error) {
+	nodes, err := in.places(ctx, db, key)
 	var failed error
-	for _, n := range in.nodes {
-		if n.DB != db {
-			continue
-		}
+	for _, n := range nodes {
 		kind, err := n.Client.Type(ctx, key).Result()
-		switch {
-		case err == nil && kind != string(family.None):
+		if err == nil && kind != string(family.None) {
 			return true, nil
-		case err != nil && movedAddr(err) == "":
-			failed = err
 		}
+		failed = cmp.Or(failed, err)
 	}
-	return false, failed
+	return false, cmp.Or(err, failed)
 }
 
 // stillHeld reports whether every holder of the plan is still there.

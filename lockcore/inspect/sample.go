@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"fencepost/lockcore/inspect/family"
+	"fencepost/lockcore/wire"
 )
 
 // bounds limits one look at one key, so that a value of 100 MB or a hash of a
@@ -79,16 +80,50 @@ func (b *batch) do(args ...any) *redis.Cmd {
 	return cmd
 }
 
-// exec sends the batch; an error that concerns one command stays with it.
+// exec sends the batch; an error that concerns one command stays with it. What
+// the server says of itself, not of a key, is an error of the whole.
 func (b *batch) exec() error {
 	if b.pipe.Len() == 0 {
 		return nil
 	}
 	_, err := b.pipe.Exec(b.ctx)
-	if err == nil || serverError(err) {
-		return nil
+	if err == nil || !serverError(err) {
+		return err
 	}
-	return err
+	for _, cmd := range b.cmds {
+		if err := cmd.Err(); unable(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// unable reports whether a server answers, but not with data, whatever key is
+// asked for. Nothing is known then: above all not that a key is not there.
+func unable(err error) bool {
+	for _, prefix := range [...]string{"LOADING", "BUSY", "UNKILLABLE", "OOM", "MASTERDOWN", "CLUSTERDOWN", "NOAUTH", "MISCONF"} {
+		if redis.HasErrorPrefix(err, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// fate is why a key could not be read; the zero fate: it was.
+type fate struct {
+	refused string // by the server, and why; safe to print
+	moved   string // its slot is another node's, at this address
+}
+
+// known reports whether the sample says what is at the key.
+func (f fate) known() bool { return f == fate{} }
+
+// fateOf is what an error says of the one key that was asked for.
+func fateOf(err error) fate {
+	if addr := movedAddr(err); addr != "" {
+		return fate{moved: addr}
+	}
+	return fate{refused: wire.Clean(err.Error())}
 }
 
 // sampler looks at a batch of keys of one node, in as few round trips as their
@@ -98,23 +133,19 @@ type sampler struct {
 	bounds  bounds
 	probes  []probe
 	samples []*family.Sample
+	fates   []fate
 	when    stamp
 	// guess is asked for the type of a key that came without one, before the
 	// server is; nil: only the server is asked. A wrong guess costs an error reply.
 	guess *typeGuess
+	// second says that some keys are asked for once more.
+	second bool
 }
 
-// sampleKeys returns a sample for each probe, in order. Keys that vanish on the
-// way have Type None.
-func sampleKeys(ctx context.Context, c *redis.Client, b bounds, probes []probe) ([]*family.Sample, stamp, error) {
-	s := &sampler{c: c, bounds: b, probes: probes}
-	err := s.sample(ctx)
-	return s.samples, s.when, err
-}
-
-// sample fills in a sample for every probe.
+// sample fills in a sample for every probe, in order. Keys that vanish on the way
+// have Type None, and so have those that cannot be read: their fate says so.
 func (s *sampler) sample(ctx context.Context) error {
-	s.samples = make([]*family.Sample, len(s.probes))
+	s.samples, s.fates = make([]*family.Sample, len(s.probes)), make([]fate, len(s.probes))
 	for i, p := range s.probes {
 		s.samples[i] = &family.Sample{Key: p.key, Type: p.kind, PTTL: family.Gone}
 		if p.kind == "" && s.guess != nil {
@@ -147,7 +178,8 @@ func (s *sampler) types(ctx context.Context) error {
 		}
 		t, err := cmd.Text()
 		if err != nil {
-			t = string(family.None)
+			s.fail(i, err)
+			continue
 		}
 		s.samples[i].Type = family.Type(t)
 		if s.guess != nil {
@@ -155,6 +187,22 @@ func (s *sampler) types(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// fail notes that a key cannot be read, and why.
+func (s *sampler) fail(i int, err error) {
+	sm := s.samples[i]
+	s.fates[i] = fateOf(err)
+	*sm = family.Sample{Key: sm.Key, Type: family.None, PTTL: family.Gone, NowMS: sm.NowMS}
+}
+
+// failKey is fail of a key by its name.
+func (s *sampler) failKey(key string, err error) {
+	for i := range s.probes {
+		if s.probes[i].key == key {
+			s.fail(i, err)
+		}
+	}
 }
 
 // encodings finds out which collections are packed small: those are read whole

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -34,10 +35,10 @@ func (s *sampler) values(ctx context.Context) error {
 		sm.NowMS = s.when.now().UnixMilli()
 		switch a := &cmds[i]; {
 		case a.ttl == nil:
-		case s.guess != nil && a.wrongType():
+		case a.wrongType():
 			wrong = append(wrong, i)
 		default:
-			s.fill(sm, a)
+			s.fill(i, a)
 		}
 		if s.probes[i].known != nil {
 			sm.Idle, sm.HasIdle = *s.probes[i].known, true
@@ -80,32 +81,46 @@ func (a *asked) wrongType() bool {
 	return false
 }
 
-// again samples the keys whose type was guessed wrong, asking this time.
+// again samples the keys whose type is another than was thought, asking this
+// time. One that changes its type faster than it can be asked is not known.
 func (s *sampler) again(ctx context.Context, wrong []int) error {
 	if len(wrong) == 0 {
 		return nil
 	}
+	if s.second {
+		for _, at := range wrong {
+			s.fail(at, errRestless)
+		}
+		return nil
+	}
 	probes := make([]probe, len(wrong))
 	for i, at := range wrong {
-		s.guess.forget(s.probes[at].key)
+		if s.guess != nil {
+			s.guess.forget(s.probes[at].key)
+		}
 		probes[i] = s.probes[at]
-		probes[i].big = false
+		probes[i].kind, probes[i].big = "", false
 	}
-	second := &sampler{c: s.c, bounds: s.bounds, probes: probes}
+	second := &sampler{c: s.c, bounds: s.bounds, probes: probes, second: true}
 	if err := second.sample(ctx); err != nil {
 		return err
 	}
 	for i, at := range wrong {
-		s.samples[at] = second.samples[i]
+		s.samples[at], s.fates[at] = second.samples[i], second.fates[i]
 		s.probes[at].big = false // read already
-		s.guess.learn(s.probes[at].key, second.samples[i].Type)
+		if s.guess != nil {
+			s.guess.learn(s.probes[at].key, second.samples[i].Type)
+		}
 	}
 	return nil
 }
 
-// fill puts the answers into a sample. A key that vanished, or changed its type
-// since it was asked, counts as gone: the next look will see what is there.
-func (s *sampler) fill(sm *family.Sample, a *asked) {
+// errRestless says that a key had another type each time it was asked for.
+var errRestless = errors.New("its type changes faster than it can be read")
+
+// fill puts the answers into a sample.
+func (s *sampler) fill(i int, a *asked) {
+	sm := s.samples[i]
 	pttl, err := a.ttl.Int64()
 	n := int64(0)
 	if err == nil && a.size != nil {
@@ -114,7 +129,11 @@ func (s *sampler) fill(sm *family.Sample, a *asked) {
 	if err == nil && sm.Type == family.String {
 		sm.Value, err = a.value.Text()
 	}
-	if err != nil || pttl == family.Gone {
+	if err != nil {
+		s.fail(i, err)
+		return
+	}
+	if pttl == family.Gone {
 		*sm = family.Sample{Key: sm.Key, Type: family.None, PTTL: family.Gone, NowMS: sm.NowMS}
 		return
 	}
@@ -130,6 +149,8 @@ func (s *sampler) fill(sm *family.Sample, a *asked) {
 	case sm.Type == family.String:
 		sm.Len = int64(len(sm.Value))
 		sm.Whole = sm.Len <= s.bounds.value
+	case a.value != nil && a.value.Err() != nil:
+		s.fail(i, a.value.Err())
 	case a.value != nil:
 		sm.Pairs = pairsOf(sm.Type, a.value.Val())
 		sm.Whole = int64(len(sm.Pairs)) == n

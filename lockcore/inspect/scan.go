@@ -46,7 +46,8 @@ type Coverage struct {
 	NodesScanned   int
 	Complete       bool
 	PossibleHidden int64
-	Errors         []string // safe to print
+	Refused        int64    // keys that could not be read: nobody knows whether they are locks
+	Errors         []string // of nodes and of keys; safe to print
 }
 
 // Progress is given to the caller of a scan after every page.

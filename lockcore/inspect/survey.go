@@ -15,6 +15,7 @@ type survey struct {
 	dbsKnown bool
 	quiet    bool          // reading a key cannot change what the server evicts
 	rtt      time.Duration // of the fastest of a few PINGs
+	failed   error         // it does not answer; nothing else is known then
 	serverFacts
 }
 
@@ -40,7 +41,11 @@ const (
 // whether reading could disturb an eviction policy. What is not permitted
 // stays unknown, and unknown is never quiet.
 func surveyNode(ctx context.Context, n Node) survey {
-	f := survey{rtt: roundTrip(ctx, n)}
+	var f survey
+	if f.rtt, f.failed = roundTrip(ctx, n); f.failed != nil {
+		f.serverFacts = factsOf(nil, false)
+		return f
+	}
 	b := newBatch(ctx, n.Client)
 	size, said, counts := b.do("dbsize"), b.do("info"), b.do("info", "commandstats")
 	// A server that understands NO-TOUCH was told so when the connection was
@@ -62,13 +67,14 @@ func surveyNode(ctx context.Context, n Node) survey {
 	return f
 }
 
-// roundTrip measures the way there and back; 0 where nothing answers.
-func roundTrip(ctx context.Context, n Node) (best time.Duration) {
+// roundTrip measures the way there and back, or says why nothing answers. That
+// PING is not permitted is an answer too.
+func roundTrip(ctx context.Context, n Node) (best time.Duration, err error) {
 	first := time.Now()
 	for range pings {
 		began := time.Now()
-		if n.Client.Ping(ctx).Err() != nil {
-			break
+		if err := n.Client.Ping(ctx).Err(); err != nil && (!serverError(err) || unable(err)) {
+			return best, err
 		}
 		if took := time.Since(began); best == 0 || took < best {
 			best = took
@@ -77,7 +83,7 @@ func roundTrip(ctx context.Context, n Node) (best time.Duration) {
 			break
 		}
 	}
-	return best
+	return best, nil
 }
 
 // touchMatters reports whether the time of a key's last reading decides about

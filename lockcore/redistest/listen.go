@@ -3,6 +3,7 @@ package redistest
 import (
 	"context"
 	"strconv"
+	"strings"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -31,11 +32,15 @@ func (s *Server) Listen() *Listener {
 	return &Listener{s: s, sub: sub}
 }
 
+// heardMark begins the channels on which listeners tell themselves that they have
+// heard all.
+const heardMark = "redistest:heard:"
+
 // Heard returns the messages since the last call, in order.
 func (l *Listener) Heard() []Message {
 	l.s.t.Helper()
 	l.ends++
-	end := "redistest:heard:" + strconv.Itoa(l.ends)
+	end := heardMark + l.s.Addr + ":" + strconv.Itoa(l.ends)
 	l.s.Do("PUBLISH", end, "") // all that was published before is before it in the stream
 	ctx, cancel := context.WithTimeout(context.Background(), startWithin)
 	defer cancel()
@@ -49,6 +54,7 @@ func (l *Listener) Heard() []Message {
 		switch {
 		case ok && m.Channel == end:
 			return out
+		case ok && strings.HasPrefix(m.Channel, heardMark): // another listener's: a Cluster carries it to all nodes
 		case ok:
 			out = append(out, Message{m.Channel, m.Payload})
 		}

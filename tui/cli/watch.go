@@ -123,7 +123,9 @@ func (w *watcher) print() error {
 }
 
 // through reports whether the first pass has been over every node.
-func through(v *inspect.View) bool { return v.Coverage.Complete && !v.Scanning }
+func through(v *inspect.View) bool {
+	return v.Coverage.Nodes > 0 && v.Coverage.NodesScanned == v.Coverage.Nodes && !v.Scanning
+}
 
 // status says on standard error how the nodes stand, when that changes.
 func (w *watcher) status(v *inspect.View, now time.Time) {

@@ -126,7 +126,17 @@ type Facts struct {
 	Fields map[FieldRef]string // present only where the field exists
 	Subs   map[string]int64    // subscribers of a channel; absent where they could not be counted
 	Now    time.Time           // the server's clock when it answered
+	Unread map[string]string   // companion keys that could not be read, and why
 	DB     int                 // the database; channels know none, so its number may be in their names
+}
+
+// Cannot notes that a companion key could not be read: it is not known whether it
+// is there. why is safe to print.
+func (f *Facts) Cannot(key, why string) {
+	if f.Unread == nil {
+		f.Unread = map[string]string{}
+	}
+	f.Unread[key] = why
 }
 
 // Key returns the sample of a companion, or one of Type None.

@@ -1,6 +1,7 @@
 package family
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,6 +24,7 @@ const (
 	Overdue        = "waiter-overdue"
 	Partial        = "partial"
 	NotAllRead     = "not-all-read"
+	Unread         = "unread" // something that belongs to the lock could not be read
 )
 
 // lint returns the warnings that any lock may deserve.
@@ -46,7 +48,27 @@ func lint(f *Found, facts *Facts, r *Reading) []Warning {
 		add(SharedName, "keys of another library belong to a lock of this name too: "+strings.Join(f.Rivals, ", "))
 	}
 	lintFence(facts, r, add)
+	lintUnread(facts, r, add)
 	return out
+}
+
+// lintUnread says what is not known of a lock because it could not be read.
+// A fence is looked for in several places: where it was found, the others do not
+// matter.
+func lintUnread(facts *Facts, r *Reading, add func(code, text string)) {
+	keys := slices.Sorted(maps.Keys(facts.Unread))
+	if r.FenceKey != "" && facts.Unread[r.FenceKey] == "" {
+		places := fenceKeys(facts.Main.Key)
+		keys = slices.DeleteFunc(keys, func(k string) bool { return slices.Contains(places, k) })
+	}
+	if len(keys) == 0 {
+		return
+	}
+	text := "who waits for it, or its fence, may be missing here: " + wire.Escape(firstBytes(keys[0], longestNote)) + " could not be read: " + facts.Unread[keys[0]]
+	if n := len(keys) - 1; n > 0 {
+		text += ", and " + strconv.Itoa(n) + " more"
+	}
+	add(Unread, text)
 }
 
 func lintExpiry(facts *Facts, r *Reading, add func(code, text string)) {
@@ -74,6 +96,7 @@ func lintFence(facts *Facts, r *Reading, add func(code, text string)) {
 	}
 	c := facts.Key(r.FenceKey)
 	switch {
+	case facts.Unread[r.FenceKey] != "": // said as that
 	case c.Type == None && r.State == Held:
 		add(FenceMissing, "the fence counter is gone: the next holder may be given a number that was used before")
 	case c.PTTL >= 0:

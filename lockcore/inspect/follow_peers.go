@@ -1,0 +1,60 @@
+package inspect
+
+import (
+	"time"
+
+	"fencepost/lockcore/inspect/family"
+)
+
+// peer finds the node of another tracker, as long as it answers: one that does
+// not is not to hold up the others.
+func (f *Follower) peer(addr string, db int) (Node, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, t := range f.nodes {
+		if t.node.Addr == addr && t.node.DB == db && t.status.Reach == Live {
+			return t.node, true
+		}
+	}
+	return Node{}, false
+}
+
+// handOver gives a lock to the tracker of its node: something that belongs to it
+// lies here. It is told beside the loop, for two trackers may tell each other.
+func (t *tracker) handOver(l *Lock) {
+	for _, other := range t.f.nodes {
+		if other != t && other.node.Addr == l.Node && other.node.DB == l.DB {
+			t.side.Go(func() {
+				defer t.f.catch()
+				other.tell(func(o *tracker) { o.handed(l) })
+			})
+		}
+	}
+}
+
+// handed takes a lock that another node told of. One that stands here is read
+// here, or found by the first pass; where only companions are left of it, nothing
+// here would show it.
+func (t *tracker) handed(l *Lock) {
+	key, now, first := string(l.Key), time.Now(), !t.scan.first
+	switch {
+	case t.rows[key] != nil:
+		t.mark(key, now)
+		return
+	case l.Type != family.None:
+		if !first {
+			t.mark(key, now).found = true
+		}
+		return
+	}
+	t.f.mu.Lock()
+	defer t.f.mu.Unlock()
+	w := &witness{at: now, source: t.status.Source, rescan: true}
+	if first {
+		t.enter(l, nil, w)
+		t.snap(l, now)
+	} else {
+		t.enter(l, diff(nil, l, w), w)
+	}
+	t.f.bump()
+}
