@@ -258,6 +258,17 @@ func (b *bench) do(args ...any) any {
 	return reply
 }
 
+// sandboxDo does the same on a connection that no test cuts.
+func (b *bench) sandboxDo(args ...any) {
+	b.t.Helper()
+	c := redis.NewClient(&redis.Options{Addr: "sandbox", Dialer: b.sandbox.Dial, DisableIdentity: true,
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}})
+	defer func() { _ = c.Close() }()
+	if err := c.Do(context.Background(), args...).Err(); err != nil {
+		b.t.Fatalf("%v: %v", args, err)
+	}
+}
+
 // line is the line of the screen that holds a text.
 func (b *bench) line(text string) string {
 	for l := range strings.Lines(b.screen()) {

@@ -96,21 +96,45 @@ func (e examinedMsg) apply(m root) (root, tea.Cmd) { //nolint:unparam // an appl
 }
 
 // evidenceOf is all that speaks for a living or for a dead holder of a row's
-// lock, and how each is known: what watching has shown, and the last examination.
+// lock, and how each is known: what watching has shown, and the last examination
+// with its age.
 func (m root) evidenceOf(r *row) []inspect.Evidence {
 	known, _ := m.feed.known(r)
 	out := r.watched.Evidence(known)
-	if m.exam.id == r.id {
-		out = append(out, m.exam.look.Evidence...)
+	if !m.examined(r) {
+		return out
+	}
+	for _, e := range m.exam.look.Evidence {
+		e.How += m.examAge()
+		out = append(out, e)
 	}
 	return out
+}
+
+// examined reports whether the last examination was of this row's lock as it is:
+// under the same holder, and not renewed since.
+func (m root) examined(r *row) bool {
+	x, w := m.exam, r.watched
+	return x.id == r.id && !x.at.IsZero() && !w.FirstSeen.After(x.at) && (w.Beat == nil || !w.Beat.Last.After(x.at))
+}
+
+// examAge says how old an examination is, where that is more than a moment.
+func (m root) examAge() string {
+	if age := m.now.Sub(m.exam.at); age >= 2*time.Second {
+		return ", " + coarse(age) + " ago"
+	}
+	return ""
 }
 
 // contentionOf are the signs of others who want a row's lock, besides the waiters
 // that its library lets be seen.
 func (m root) contentionOf(r *row) []inspect.Sign {
-	if m.exam.id != r.id {
+	if !m.examined(r) {
 		return nil
 	}
-	return m.exam.look.Contention
+	out := slices.Clone(m.exam.look.Contention)
+	for i := range out {
+		out[i].How += m.examAge()
+	}
+	return out
 }

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -18,6 +17,7 @@ type feed struct {
 	events  []inspect.Event
 	missed  uint64 // events that came too fast to be kept
 	through bool   // the first pass has been over every node
+	gap     gap    // the last time in which changes may have been missed
 
 	identifiedAt time.Time // when the server was last asked what it is
 	identifying  bool
@@ -71,29 +71,6 @@ func appended(kept, more []inspect.Event) []inspect.Event {
 		kept = append([]inspect.Event(nil), kept[max(0, len(kept)-eventsKept):]...)
 	}
 	return append(kept, more...)
-}
-
-// announce says what an operator must know of the feed itself.
-func (m root) announce(events []inspect.Event) root {
-	for i := range events {
-		e := &events[i]
-		if e.Key != "" || e.Note == "" {
-			continue
-		}
-		text := e.Note
-		if len(m.feed.view.Nodes) > 1 {
-			text = e.Node + ": " + text
-		}
-		switch {
-		case e.Kind == inspect.FeedGap && !strings.Contains(text, "meanwhile"):
-			m = m.say(warn, text+"; what happened meanwhile was not seen")
-		case e.Kind == inspect.FeedGap:
-			m = m.say(warn, text)
-		default:
-			m = m.say(fine, text)
-		}
-	}
-	return m
 }
 
 // identifyEvery is how often the server is asked what it is: a failover makes a

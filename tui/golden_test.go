@@ -66,7 +66,7 @@ func newDirect(width, height int, change ...func(*Options)) *direct {
 		c(&o)
 	}
 	d := &direct{m: newRoot(context.Background(), o, nil, outlet{func(string) error { return nil }, func() error { return nil }})}
-	d.fw = &following{rows: map[string]*row{}, byFact: map[*inspect.Watched]*row{}}
+	d.fw = newFollowing()
 	d.m.now, d.m.started = noon, noon.Add(-3*time.Minute)
 	d.send(tea.WindowSizeMsg{Width: width, Height: height})
 	return d

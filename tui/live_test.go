@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"fencepost/lockcore/inspect"
 	"fencepost/lockcore/sandbox"
 )
 
@@ -173,7 +174,7 @@ func TestLostAndFound(t *testing.T) {
 		b.never("due, asking", "gone")
 		b.wire.plug()
 		b.pass(6 * time.Second)
-		b.want("live", "the connection was lost for 2", "was not seen")
+		b.want("live", "the connection was lost for 2", "found since: 1 gone; more may be missed")
 	})
 }
 
@@ -220,5 +221,129 @@ func TestCursorStaysOnItsLock(t *testing.T) {
 		b.want(">   d-lock", "+ a-lock")
 		b.press("O")
 		b.want(">   d-lock")
+	})
+}
+
+// byName is a console that looks at names, on a sandbox without demos.
+func byName() benchOptions {
+	o := empty()
+	explain := o.console
+	o.console = func(c *Options) { explain(c); c.Query.Depth = inspect.ByName }
+	return o
+}
+
+// A lock whose name promises none is found by a deep pass on demand.
+func TestDeepPassOnDemand(t *testing.T) {
+	run(t, byName(), func(b *bench) {
+		b.hold("order:1", redissonA, time.Hour)
+		b.pass(5 * time.Second)
+		b.want("0 locks", "1 key looked at by name (S: deep)")
+		b.press("S")
+		b.pass(3 * time.Second)
+		b.want("1 lock ", "order:1", "deep ", " ago")
+		b.never("+ order:1") // it was there all the while
+	})
+}
+
+// The search for new locks stops and goes on; what is known is followed on.
+func TestPausedSearch(t *testing.T) {
+	run(t, empty(), func(b *bench) {
+		b.hold("order:1", redissonA, time.Hour)
+		b.pass(3 * time.Second)
+		b.press("s")
+		b.want("search PAUSED (s goes on)", "are followed on")
+		b.hold("order:2", redissonA, time.Hour)
+		b.hold("order:1", redissonB, time.Hour)
+		b.pass(5 * time.Second)
+		b.want("1ff31903")
+		b.never("order:2")
+		b.press("s")
+		b.pass(3 * time.Second)
+		b.want("order:2")
+		b.never("PAUSED")
+	})
+}
+
+// A rhythm of renewals is learned and said, and that a renewal is late; the
+// bar's full length is the most that was seen.
+func TestHeartbeatAndHistoryInTheDetail(t *testing.T) {
+	o := empty()
+	o.width, o.height = 120, 40
+	run(t, o, func(b *bench) {
+		b.hold("order:1", redissonA, 30*time.Second)
+		b.pass(2 * time.Second)
+		b.press("enter")
+		for range 5 {
+			b.pass(10 * time.Second)
+			b.do("PEXPIRE", "order:1", 30_000)
+		}
+		b.pass(2 * time.Second)
+		b.want("renewed about ", "every 10 s, 5 times: speaks for a living holder (renewals, worked out from the", "deadline, inferred)",
+			"held for ", "What happened to it, newest first", "renewed  by "+redissonA, "19 s -> 29 s", "acquired  by "+redissonA,
+			"live, by polling")
+		b.pass(15 * time.Second)
+		b.want("overdue by", "speaks for a dead holder")
+		b.hold("order:1", redissonB, 30*time.Second)
+		b.pass(2 * time.Second)
+		b.want("handed over  "+redissonA+" -> "+redissonB, "before       "+redissonA)
+		b.do("DEL", "order:1")
+		b.pass(goneShown + 2*time.Second)
+		b.want("The server said that this lock is gone.", "handed over  "+redissonA+" -> "+redissonB)
+	})
+}
+
+// Events have a screen of their own, the newest last, under the list's filter.
+func TestEventsScreen(t *testing.T) {
+	o := empty()
+	o.width, o.height = 120, 40
+	run(t, o, func(b *bench) {
+		b.hold("order:1", redissonA, time.Hour)
+		b.hold("order:2", redissonB, time.Hour)
+		b.pass(2 * time.Second)
+		b.press("e")
+		b.want("What happens to the locks", "acquired  order:1  by "+redissonA)
+		b.hold("order:1", redissonB, time.Hour)
+		b.pass(2 * time.Second)
+		b.want("handed over  order:1  " + redissonA + " -> " + redissonB)
+		b.press("esc")
+		b.pass(welcomeFor)
+		b.want(" last: ", " UTC  handed over  order:1")
+		b.press("/", "r", ":", "2", "enter", "e")
+		b.want("acquired  order:2")
+		b.never("order:1")
+		b.press("esc", "/", "z", "enter", "e")
+		b.want("Nothing has happened yet to what passes the filter")
+	})
+}
+
+// A key that means nothing says where the keys are listed, and is no nuisance
+// where a warning stands.
+func TestUnknownKey(t *testing.T) {
+	d := newDirect(80, 24).found(someLocks()...).keys("z")
+	if !strings.Contains(d.view(), "z does nothing here; ? lists the keys") {
+		t.Errorf("an unknown key says nothing:\n%s", d.view())
+	}
+	d.m = d.m.say(warn, "read this")
+	if d.keys("z"); d.m.notice.text != "read this" {
+		t.Errorf("an unknown key wrote over a warning: %q", d.m.notice.text)
+	}
+}
+
+// When the server comes back the screen says what changed meanwhile.
+func TestBackAgainSaysWhatChanged(t *testing.T) {
+	o := empty()
+	o.width, o.height = 120, 24
+	run(t, o, func(b *bench) {
+		b.hold("order:1", redissonA, time.Hour)
+		b.hold("order:2", redissonA, time.Hour)
+		b.pass(3 * time.Second)
+		b.wire.pull()
+		b.pass(2 * time.Second)
+		b.sandboxDo("DEL", "order:1")
+		b.sandboxDo("DEL", "order:2")
+		b.sandboxDo("HSET", "order:2", redissonB, "1")
+		b.wire.plug()
+		b.pass(7 * time.Second)
+		b.want("live", "the connection was lost for", "found since: 1 changed hands, 1 gone; more may be missed")
 	})
 }

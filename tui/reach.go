@@ -100,9 +100,9 @@ func (m root) whySilent(n *inspect.NodeStatus) string {
 
 func (m root) countWords() string {
 	if m.list.filter.String() != "" {
-		return fmt.Sprintf("filter %q: %d of %s (Esc clears)", m.list.filter.String(), len(m.list.rows), plural(len(m.list.all), "lock"))
+		return fmt.Sprintf("filter %q: %s of %s (Esc clears)", m.list.filter.String(), thousands(int64(len(m.list.rows))), pluralThousands(int64(len(m.list.all)), "lock"))
 	}
-	return plural(len(m.list.all), "lock")
+	return pluralThousands(int64(len(m.list.all)), "lock")
 }
 
 // coverageWords say what was looked at, or how far that is.

@@ -50,6 +50,7 @@ func runConsole(ctx context.Context, inv *invocation) int {
 		return code
 	}
 	defer closing()
+	defer keepMemoryBound()()
 	return inv.consoleEnded(tui.Run(ctx, o))
 }
 

@@ -33,7 +33,8 @@ func (inv *invocation) help(words []string) int {
 }
 
 func printOverview(out io.Writer) {
-	fmt.Fprint(out, "fencepost shows the locks in a Redis, and helps to release one safely.\n\nUsage: fencepost [VERB] [FLAGS]\n\n")
+	fmt.Fprint(out, "fencepost shows the locks in a Redis, and helps to release one safely.\n\nUsage: fencepost [VERB] [FLAGS]\n\n"+
+		"Without a server fencepost opens a sandbox to try things on; list, watch and the other verbs need one (-h HOST -p PORT).\n\n")
 	var rows [][2]string
 	for _, v := range verbs() {
 		rows = append(rows, [2]string{v.synopsis(), v.short})

@@ -3,6 +3,7 @@ package cli
 import (
 	"runtime/debug"
 	"runtime/metrics"
+	"time"
 )
 
 // A garbage collector that is left alone lets the heap grow to twice of what
@@ -20,4 +21,22 @@ func boundMemory() {
 	metrics.Read(sample)
 	live := int64(sample[0].Value.Uint64())
 	debug.SetMemoryLimit(max(memoryGoal, live+live/memoryMargin+16<<20))
+}
+
+// keepMemoryBound does so until stop is called.
+func keepMemoryBound() (stop func()) {
+	tick := time.NewTicker(time.Second)
+	end := make(chan struct{})
+	go func() {
+		defer tick.Stop()
+		for {
+			boundMemory()
+			select {
+			case <-tick.C:
+			case <-end:
+				return
+			}
+		}
+	}()
+	return func() { close(end) }
 }
