@@ -114,7 +114,7 @@ func markBindings() []Binding {
 func reviewBindings() []Binding {
 	panel, form := []Scope{Release}, []Scope{Form}
 	return []Binding{
-		{ID: Next, Keys: []string{"tab", "right"}, Hint: "other button", In: panel, Help: "to the other button; Up and Down go through all choices"},
+		{ID: Next, Keys: []string{"tab", "right"}, Hint: "other button", In: panel, Help: "to the other button; Up and Down go through the gentler choices"},
 		{ID: Prev, Keys: []string{"shift+tab", "left"}, In: panel, Help: "to the other button"},
 		{ID: ReviewWait, Keys: []string{"1"}, In: panel, Help: "wait and tell me: a notice and a bell when it is free or handed over"},
 		{ID: ReviewTTL, Keys: []string{"2", "t"}, In: panel, Dangerous: true, Help: "set or shorten its TTL: asks for how long"},

@@ -67,7 +67,7 @@ func (m root) send(plan inspect.Plan, verb, reason string) (root, tea.Cmd) {
 	if reason != "" {
 		m.reason = reason
 	}
-	p.stage, p.sent, p.top = sending, plan, 0
+	p.stage, p.sent, p.top, m.notice = sending, plan, 0, notice{}
 	act, q := m.acting(plan, verb, reason, m.signs()), p.question
 	return m, func() tea.Msg {
 		o, warnings := act()

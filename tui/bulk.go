@@ -191,11 +191,11 @@ func (b *bulk) compare(found []*inspect.Lock) {
 		switch {
 		case b.stage != filling || it.left != "":
 		case l == nil:
-			b.block(it.name + " is gone by now. Nothing was changed.")
+			b.block(it.name + " is gone by now.\nNothing was changed.")
 		case !sameHolders(&it.seen, l):
-			b.block(it.name + " has changed hands: " + l.HolderWords() + " has it now. Nothing was changed.")
+			b.block(it.name + " has changed hands: " + l.HolderWords() + " has it now.\nNothing was changed.")
 		case it.plan.Weak && l.Deadline.Sub(it.seen.Deadline) > time.Second:
-			b.block(it.name + ": its deadline has moved; it was renewed, or taken again by another of the same name. Nothing was changed.")
+			b.block(it.name + ": its deadline has moved; it was renewed, or taken again by another of the same name.\nNothing was changed.")
 		}
 	}
 }

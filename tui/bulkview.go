@@ -47,6 +47,9 @@ func (b *bulk) title() string {
 	case done:
 		return b.summary()
 	}
+	if b.count() == 1 {
+		return "Release this lock by force?"
+	}
 	return fmt.Sprintf("Release these %s by force?", plural(b.count(), "lock"))
 }
 

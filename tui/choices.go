@@ -46,16 +46,18 @@ func (m root) otherButton() choice {
 	return toCancel
 }
 
-// moveFocus goes through all choices as they stand on the screen, Release last.
+// moveFocus goes up and down through the gentle choices and Cancel. Release is
+// beside Cancel, not below it: who only meant to scroll must not come upon it.
 func (m root) moveFocus(id keymap.ID) choice {
-	all := append(slices.Clone(gentle), toCancel, toRelease)
+	all := append(slices.Clone(gentle), toCancel)
 	if m.release.blocked != "" {
-		all = []choice{toCancel}
-	} else if m.off(toRelease) != "" {
-		all = all[:len(all)-1]
+		return toCancel
 	}
 	i := slices.Index(all, m.release.focus)
-	if id == keymap.Up {
+	switch {
+	case i < 0:
+		return toCancel
+	case id == keymap.Up:
 		return all[max(0, i-1)]
 	}
 	return all[min(len(all)-1, i+1)]

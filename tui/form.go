@@ -82,7 +82,8 @@ func (m root) armingLine() formLine {
 // that may be left out. A reason that was given before is offered.
 func (m root) wallLines(c choice) []formLine {
 	before := field{}.insert([]rune(m.reason))
-	if m.wall() == "" && c != toHold {
+	holds := c == toHold && m.release.closer.note == nil
+	if m.wall() == "" && !holds {
 		return []formLine{{kind: reasonLine, ask: "Reason (may be left out)", text: before}}
 	}
 	var lines []formLine
@@ -91,7 +92,7 @@ func (m root) wallLines(c choice) []formLine {
 		lines = append(lines, formLine{kind: proofLine, ask: "Type " + ask, want: text})
 	}
 	ask := "Reason, for the audit"
-	if c == toHold && m.release.closer.note == nil {
+	if holds {
 		ask = "Reason; it is kept beside the lock"
 	}
 	return append(lines, formLine{kind: mustReason, ask: ask, text: before})

@@ -166,7 +166,7 @@ func (p *release) compare(l inspect.Lock) {
 func (p *release) block(why string) {
 	if p.stage == filling || p.stage == picking {
 		p.stage, p.top = asking, 0
-		why += " Nothing was changed."
+		why += "\nNothing was changed."
 	}
 	p.blocked, p.focus = why, toCancel
 }

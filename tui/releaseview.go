@@ -90,8 +90,6 @@ func (m root) question(plan inspect.Plan) string {
 		return "Be reminded of this lock?"
 	case p.form.act == toOne:
 		return "Release one of its holders by force?"
-	case p.form.act == toHold && p.closer.note != nil:
-		return "Lift the hold on this lock?"
 	case len(plan.Steps) > 0:
 		return plan.Question()
 	case p.form.act == toTTL:
@@ -113,8 +111,10 @@ func (m root) shownPlan() inspect.Plan {
 
 func (m root) warned(text string) []string {
 	var lines []string
-	for _, l := range theme.Wrap(wire.Clean(text), m.width-4) {
-		lines = append(lines, " "+m.theme.Warn.Wrap(l))
+	for part := range strings.SplitSeq(text, "\n") {
+		for _, l := range theme.Wrap(wire.Clean(part), m.width-4) {
+			lines = append(lines, " "+m.theme.Warn.Wrap(l))
+		}
 	}
 	return lines
 }
@@ -189,11 +189,7 @@ func (m root) otherFacts(plan inspect.Plan) []fact {
 	for _, text := range append(plan.Said, p.closer.foreseen...) {
 		out = append(out, fact{"note", text, th.Warn})
 	}
-	then := ""
-	if plan.Act != inspect.SetTTL {
-		then = p.seen.Afterwards()
-	}
-	out = append(out, fact{"guard", plan.Guard.String(), th.Text}, fact{"afterwards", then, th.Text})
+	out = append(out, fact{"guard", plan.Guard.String(), th.Text}, fact{"afterwards", plan.Afterwards(), th.Text})
 	if m.exam.id == p.row.id {
 		for _, text := range m.exam.look.Unknown {
 			out = append(out, fact{"not known", text, th.Muted})

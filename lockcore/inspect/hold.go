@@ -189,6 +189,7 @@ func (in *Inspector) PlanUnhold(ctx context.Context, l Lock) (Plan, *HoldNote, e
 	if err != nil {
 		return Plan{}, nil, err
 	}
+	p.lifts = true
 	p.Steps = append(p.Steps, Step{
 		Step: family.Step{Call: wire.Command("DEL", in.noteKey(&l)), Says: "take away the note that said who held it"},
 		Node: l.Node, DB: l.DB, After: true,

@@ -24,8 +24,9 @@ type Plan struct {
 	Weak  bool
 	// Said are sentences on what this plan cannot do, for the operator to read
 	// before it runs.
-	Said []string
-	hold hold
+	Said  []string
+	hold  hold
+	lifts bool // it gives up an operator's hold
 }
 
 // Act is what a plan does.
@@ -244,6 +245,8 @@ func (p *Plan) Lines() []string {
 // now.
 func (p *Plan) Consequence() string {
 	switch {
+	case p.lifts:
+		return "The next one may begin at once; whoever was put out of its place may still be at work."
 	case p.Act == SetTTL:
 		return "If the holder does not renew it, the lock ends then, whether or not the work is done."
 	case p.Lock.State == family.Free:

@@ -77,6 +77,9 @@ func (p *Plan) Question() string {
 	case Hold:
 		return "Take this lock for the operator, for " + SpanOf(p.Life()) + "?"
 	}
+	if p.lifts {
+		return "Lift the hold on this lock?"
+	}
 	return "Release this lock by force?"
 }
 
@@ -117,8 +120,17 @@ func typable(s string) bool {
 	return s != ""
 }
 
-// Afterwards is what becomes of the holder once a plan has taken the lock away;
-// "" where nothing is known of it, or nobody holds the lock any more.
+// Afterwards is what becomes of the holder whose lock the plan takes away; ""
+// where nothing is known of it, or there is none.
+func (p *Plan) Afterwards() string {
+	if p.Act == SetTTL || p.lifts {
+		return ""
+	}
+	return p.Lock.Afterwards()
+}
+
+// Afterwards is what becomes of the holder once the lock is taken away from it;
+// "" where nothing is known of that, or nobody holds the lock any more.
 func (l *Lock) Afterwards() string {
 	if l.State != family.Held {
 		return ""

@@ -86,7 +86,7 @@ func (a *act) show(p *inspect.Plan) {
 	row("evidence", l.Evidence(now))
 	row("fence", l.Fence)
 	row("consequence", p.Consequence())
-	row("afterwards", l.Afterwards())
+	row("afterwards", p.Afterwards())
 	for i, s := range p.Steps {
 		row(fmt.Sprintf("step %d", i+1), s.Says)
 	}

@@ -19,7 +19,7 @@ func (a *act) printDryRun(p *inspect.Plan) int {
 			fmt.Fprintf(a.out, "# %s\n", text)
 		}
 	}
-	if then := p.Lock.Afterwards(); then != "" {
+	if then := p.Afterwards(); then != "" {
 		fmt.Fprintf(a.out, "# afterwards: %s\n", then)
 	}
 	for i, s := range p.Steps {
