@@ -107,7 +107,13 @@ func (s *Sandbox) Addr() string {
 
 // Dial connects inside the process: no port is involved. Its form is that of a
 // go-redis Dialer; network and address are ignored.
-func (s *Sandbox) Dial(_ context.Context, _, _ string) (net.Conn, error) { return s.m.Dial() }
+func (s *Sandbox) Dial(_ context.Context, _, _ string) (net.Conn, error) {
+	conn, err := s.m.Dial()
+	if err != nil {
+		return nil, err
+	}
+	return newRoomy(conn), nil
+}
 
 // Close stops the demo holders and the server, and waits for both.
 func (s *Sandbox) Close() {

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"os/exec"
 	"strings"
@@ -260,4 +261,33 @@ func TestShimInsideAScriptDoesNotDeadlock(t *testing.T) {
 	case <-time.After(5 * time.Second):
 		t.Fatal("INFO inside a script hangs")
 	}
+}
+
+// A pipeline that is longer than any buffer between the two ends comes through: a
+// client that writes on and a server that answers must not wait for each other.
+func TestLongPipelineComesThrough(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := open(t, Options{Empty: true})
+		defer s.Close()
+		conn, err := s.Dial(t.Context(), "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		const many = 5000
+		for range many {
+			if _, err := conn.Write([]byte("*2\r\n$4\r\nECHO\r\n$6\r\nabcdef\r\n")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got := make([]byte, many*len("$6\r\nabcdef\r\n"))
+		if _, err := io.ReadFull(conn, got); err != nil {
+			t.Fatal(err)
+		}
+		if err := conn.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conn.Write([]byte("x")); err == nil {
+			t.Error("a closed connection takes more")
+		}
+	})
 }
