@@ -23,6 +23,7 @@ const (
 	LabCompare  ID = "lab.compare"
 	LabCommands ID = "lab.commands"
 	LabHandout  ID = "lab.handout"
+	LabBreaker  ID = "lab.breaker"
 	LabLanguage ID = "lab.language"
 	LabPresent  ID = "lab.present"
 	LabBlank    ID = "lab.blank"
@@ -54,23 +55,24 @@ func labBindings() []Binding {
 		{ID: LabWorld, Keys: []string{"w"}, Hint: "world", In: stage, Help: "the next world, at the same step"},
 		{ID: LabCompare, Keys: []string{"c"}, Hint: "compare", In: stage, Help: "two worlds side by side, and one again"},
 		{ID: LabCommands, Keys: []string{"@"}, Hint: "commands", In: stage, Help: "the commands that this step sent"},
-		{ID: LabHandout, Keys: []string{"E"}, In: stage, Help: "write a handout in Markdown"},
-		{ID: LabLanguage, Keys: []string{"L"}, In: []Scope{Lab, LabList, LabTalk, LabFree}, Help: "another language"},
-		{ID: LabPresent, Keys: []string{"P"}, In: stage, Help: "large, for a room"},
+		{ID: LabBreaker, Keys: []string{"x"}, In: stage, Help: "a safe here is no promise: play the story that breaks it"},
+		{ID: LabHandout, Keys: []string{"E"}, Hint: "handout", In: stage, Help: "write a handout in Markdown"},
+		{ID: LabPresent, Keys: []string{"P"}, Hint: "large", In: stage, Help: "large, for a room"},
 		{ID: LabFirst, Keys: []string{"g", "home"}, In: room, Help: "to the beginning"},
 		{ID: LabLast, Keys: []string{"G", "end"}, In: room, Help: "to the end"},
-		{ID: LabWhere, Keys: []string{"T"}, In: stage, Dangerous: true,
+		{ID: LabWhere, Keys: []string{"T"}, Hint: "where", In: []Scope{Lab, LabFree}, Dangerous: true,
 			Help: "play it elsewhere: in the sandbox, on servers of the lab, on the server you are connected to; asks first"},
 		{ID: LabAnswer1, Keys: []string{"1"}, In: room, Help: "answer 1; the first answer counts"},
 		{ID: LabAnswer2, Keys: []string{"2"}, In: room, Help: "answer 2"},
 		{ID: LabAnswer3, Keys: []string{"3"}, In: room, Help: "answer 3"},
 		{ID: LabAnswer4, Keys: []string{"4"}, In: room, Help: "answer 4"},
 		{ID: LabBlank, Keys: []string{"b"}, Hint: "blank", In: []Scope{LabTalk}, Help: "an empty screen, and back"},
-		{ID: LabNotes, Keys: []string{"n"}, Hint: "notes", In: []Scope{LabTalk}, Help: "what to say, and the commands"},
+		{ID: LabNotes, Keys: []string{"n"}, Hint: "notes", In: []Scope{LabTalk}, Help: "the commands of this step"},
 		{ID: LabByHand, Keys: []string{"f"}, Hint: "by hand", In: []Scope{LabList}, Help: "an empty stage to act on by hand"},
 		{ID: LabNextOne, Keys: []string{"tab"}, Hint: "actor", In: free, Help: "the next actor"},
 		{ID: LabUndo, Keys: []string{"z", "["}, Hint: "undo", In: free, Help: "take the last step back"},
 		{ID: LabGuard, Keys: []string{"w"}, Hint: "guard", In: free, Help: "turn the guard on or off, for the same steps"},
 		{ID: LabSave, Keys: []string{"s"}, Hint: "save", In: free, Help: "save it as a story's file"},
+		{ID: LabLanguage, Keys: []string{"L"}, Hint: "language", In: []Scope{Lab, LabList, LabTalk, LabFree}, Help: "another language"},
 	}
 }

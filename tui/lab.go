@@ -232,6 +232,8 @@ func (m root) labPanelKey(id keymap.ID) (root, tea.Cmd) {
 		return m.elsewhere()
 	case keymap.LabHandout:
 		return m.handout()
+	case keymap.LabBreaker:
+		return m.openBreakers(), nil
 	case keymap.Back:
 		if s.view != oneWorld {
 			return m.toggle(s.view), nil

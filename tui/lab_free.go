@@ -21,6 +21,7 @@ type freeLab struct {
 	guard  bool
 	lines  []scenario.Line
 	now    time.Duration // of the last line
+	there  scenario.Where
 }
 
 // freeActors and freeActs are what there is to choose from. A pause of 12 s
@@ -39,17 +40,26 @@ func (m root) openFree() (root, tea.Cmd) {
 	if m.lab.kept[scenario.FreeName] != nil {
 		return m.takeUp(scenario.FreeName), nil
 	}
-	return m.playFree(&freeLab{})
+	return m.playFree(&freeLab{there: scenario.Sandbox})
 }
 
+// playFree plays what was done by hand from the start, under a fresh prefix
+// where that is on a server.
 func (m root) playFree(f *freeLab) (root, tea.Cmd) {
+	if why := m.refusesLab(); why != "" && f.there == scenario.ChosenRedis {
+		return m.say(warn, why), nil
+	}
+	if f.there != scenario.Sandbox {
+		m = m.say(fine, m.words().Say("there-playing"))
+	}
 	story := scenario.FreeLab(f.guard)
 	story.Worlds[0].Lines = f.lines
-	return m.play(labPlay{story: story, where: scenario.Sandbox, worlds: story.Worlds, free: f})
+	return m.play(labPlay{story: story, where: f.there, worlds: story.Worlds, free: f})
 }
 
 // freePlayed shows what came of the last act.
 func (m root) freePlayed(p labPlay, world labWorld) root {
+	m.notice = notice{}
 	all := *world.run.Run
 	all.Actors = freeActors() // each has a lane of its own from the start
 	world.run.Run = &all
@@ -88,6 +98,8 @@ func (m root) freeKey(id keymap.ID) (root, tea.Cmd) {
 		return m.playFree(&f)
 	case keymap.LabSave:
 		return m.saveFree()
+	case keymap.LabWhere:
+		return m.elsewhere()
 	case keymap.LabLanguage:
 		return m.nextLanguage(), nil
 	case keymap.Back:
@@ -131,9 +143,13 @@ func (m root) saveFree() (root, tea.Cmd) {
 	world := s.front()
 	name := "by-hand-" + m.now.UTC().Format("20060102-150405")
 	text := scenario.Format(s.story, &world.world, world.run.Run, name, "Played by hand.")
+	story, err := scenario.Parse(name, text)
+	if err != nil {
+		return m.say(bad, cleanError(err)), nil
+	}
 	return m, func() tea.Msg {
 		path, err := save(name+".toml", text)
-		return labSaved{path, err}
+		return labSaved{path, err, story}
 	}
 }
 

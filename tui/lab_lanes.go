@@ -260,6 +260,9 @@ func (m root) laneTexts(l lanes, run *scenario.Run, r laneRow) (does, redis, sto
 	if l.short && len(doing) > 1 && theme.Width(does) > l.rest-l.b-1 {
 		does = doing[0] // what was done first is what the step is about
 	}
+	if r.step.Emulated && !r.hidden && redis != "" && !l.short {
+		redis += " (" + w.Say("emulated") + ")"
+	}
 	if r.step.Times > 1 {
 		does += fmt.Sprintf(" x%d", r.step.Times)
 	}

@@ -122,7 +122,11 @@ func (m root) labNotice() string {
 func (m root) whereWords() string {
 	w, s := m.words(), m.lab.stage
 	run := s.front().run
-	if run.Lease == 0 {
+	emulated := slices.ContainsFunc(run.Steps, func(st scenario.Step) bool { return st.N == s.number() && st.Emulated })
+	switch {
+	case run.Lease == 0 && emulated:
+		return w.Say("where-"+string(s.where)) + " " + m.theme.Glyph.Dot + " " + w.Say("step-emulated")
+	case run.Lease == 0:
 		return w.Say("where-" + string(s.where))
 	}
 	text := w.Say("recorded-"+string(s.where)) + " " + m.theme.Glyph.Dot + " " +

@@ -80,7 +80,12 @@ func (p labPlay) apply(m root) (root, tea.Cmd) { //nolint:unparam // an applier 
 		}), nil
 	}
 	m.notice = notice{}
-	m.lab.stage = &labStage{story: p.story, where: p.where, worlds: worlds, other: min(1, len(worlds)-1), answers: map[int]int{}}
+	next := &labStage{story: p.story, where: p.where, worlds: worlds, other: min(1, len(worlds)-1), answers: map[int]int{}}
+	if old := m.lab.stage; m.front() == atLab && old != nil && old.story == p.story { // the same story, played elsewhere
+		next.answers, next.step, next.at = old.answers, old.step, min(old.at, len(worlds)-1)
+		next.other = next.partner()
+	}
+	m.lab.stage = next
 	if m.front() == atLabList {
 		m = m.open(atLab)
 	}
@@ -99,19 +104,23 @@ func (m root) handout() (root, tea.Cmd) {
 	}
 	return m, func() tea.Msg {
 		path, err := o.Save(s.story.Name+".md", o.Handout(words, s.story, runs))
-		return labSaved{path, err}
+		return labSaved{path: path, err: err}
 	}
 }
 
 // labSaved is the answer to a file that was to be written.
 type labSaved struct {
-	path string
-	err  error
+	path  string
+	err   error
+	story *scenario.Scenario // that can be played from now on; nil for a handout
 }
 
 func (r labSaved) apply(m root) (root, tea.Cmd) { //nolint:unparam // an applier may ask for a command, this one does not
 	if r.err != nil {
 		return m.say(bad, fmt.Sprintf("it could not be written: %v", r.err)), nil
+	}
+	if r.story != nil {
+		m.opts.Lab.Stories = append(slices.Clone(m.opts.Lab.Stories), r.story)
 	}
 	return m.say(fine, "written: "+r.path), nil
 }

@@ -178,6 +178,9 @@ func (m root) labMore(back bool) string {
 		n := len(w.Text(s.story).Asks[q].Answers)
 		parts = append(parts, w.Say("keys-answer", "keys", key(keymap.LabAnswer1)+"-"+strconv.Itoa(n)))
 	case s.ended() && !on:
+		if len(s.breakers()) > 0 {
+			parts = append(parts, w.Say("keys-breaker", "key", key(keymap.LabBreaker)))
+		}
 		parts = append(parts, w.Say("keys-six", "key", key(keymap.LabStep)))
 	}
 	if !back && !s.seeking {

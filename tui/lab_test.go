@@ -262,6 +262,10 @@ func TestLabByHandIsSavedAndUndone(t *testing.T) {
 	if d.lab("s"); !strings.Contains(d.view(), ".toml") {
 		t.Errorf("it was not saved:\n%s", d.view())
 	}
+	stories := d.m.opts.Lab.Stories
+	if last := stories[len(stories)-1]; !strings.HasPrefix(last.Name, "by-hand-") || last.Worlds[0].Ends.Verdict != run.Verdict {
+		t.Errorf("it is not in the list: %s", last.Name)
+	}
 	if d.lab("z"); len(d.m.lab.stage.front().run.Broken) != 0 {
 		t.Error("undone, and still broken")
 	}
@@ -388,6 +392,68 @@ func TestLabTellsItsKeys(t *testing.T) {
 		if v := d.lab("c", "3").view(); strings.Contains(v, "1-3 answer") {
 			t.Errorf("%d wide, answered, it is asked again:\n%s", width, v)
 		}
+	}
+}
+
+// A safe here names what breaks it, one key away.
+func TestLabPlaysWhatBreaksASafeHere(t *testing.T) {
+	d := onStory(t, "work-outlives-ttl", 80, 24, "en").lab("w", "G")
+	if v := d.view(); !strings.Contains(v, "SAFE HERE") || !strings.Contains(v, "x what breaks it") {
+		t.Fatalf("the end of a world that is safe here only:\n%s", v)
+	}
+	if v := d.lab("x").view(); !strings.Contains(v, "> gc-pause-late-write: The stale owner wins.") || !strings.Contains(v, "network-split") {
+		t.Fatalf("what breaks it:\n%s", v)
+	}
+	if d.lab("down", "enter"); d.m.lab.stage.story.Name != "network-split" || d.m.lab.stage.step != 0 {
+		t.Errorf("another story was opened:\n%s", d.view())
+	}
+	d.lab("esc")
+	if here := d.m.opts.Lab.Stories[d.m.lab.list.cursor].Name; d.m.front() != atLabList || here != "network-split" {
+		t.Errorf("Esc goes to %s in the list", here)
+	}
+	d = onStory(t, "ghost-acquire", 80, 24, "en").lab("w", "G", "x", "enter")
+	if s := d.m.lab.stage; s.front().world.Name != "too-late" || s.step != 0 {
+		t.Errorf("a story that breaks itself does so in %s", s.front().world.Name)
+	}
+	if v := onStory(t, "gc-pause-late-write", 80, 24, "en").lab("G", "x").view(); !strings.Contains(v, "nothing is named") {
+		t.Errorf("an unsafe world has nothing to be broken by:\n%s", v)
+	}
+}
+
+// What the sandbox only plays the part of is said to be emulated, on the step.
+func TestLabSaysWhatIsEmulated(t *testing.T) {
+	d := onStory(t, "failover-lost-lock", 80, 24, "en").lab("]", "]", "]", "]")
+	if v := d.view(); !strings.Contains(v, "replica promoted (emulated)") || !strings.Contains(v, "this step is emulated") {
+		t.Errorf("a promotion in the sandbox:\n%s", v)
+	}
+	if v := d.lab("]").view(); strings.Contains(v, "this step is emulated") {
+		t.Errorf("an acquire is no emulation:\n%s", v)
+	}
+}
+
+// By hand on a server: asked first, and each act plays all of it anew there.
+func TestLabByHandElsewhere(t *testing.T) {
+	var there []scenario.Where
+	d := newDirect(80, 24, labOptions(t, "en"), playedAt(&there)).lab("4", "f", "enter", "T", "down", "down")
+	if v := d.view(); !strings.Contains(v, "> 127.0.0.1:6379: below fencepost:lab:<random>: only") || slices.Contains(there, scenario.ChosenRedis) {
+		t.Fatalf("it does not ask:\n%s", v)
+	}
+	there = nil
+	d.lab("enter", "down", "enter")
+	if !slices.Equal(there, []scenario.Where{scenario.ChosenRedis, scenario.ChosenRedis}) || len(d.m.lab.stage.free.lines) != 2 {
+		t.Errorf("played %v, %d lines", there, len(d.m.lab.stage.free.lines))
+	}
+	if v := d.view(); !strings.Contains(v, "your Redis | recorded") {
+		t.Errorf("it does not say where it was played:\n%s", v)
+	}
+}
+
+// Playing a story elsewhere keeps the step, the world and the answers.
+func TestLabKeepsItsPlaceElsewhere(t *testing.T) {
+	var there []scenario.Where
+	d := newDirect(80, 24, labOptions(t, "en"), playedAt(&there)).lab("4", "enter", "w", "]", "]", "]", "]", "]", "]", "3", "T", "down", "enter")
+	if s := d.m.lab.stage; s.where != scenario.OwnServers || s.step != 6 || s.at != 1 || s.answers[0] != 3 {
+		t.Errorf("played %s, at step %d of world %d, answers %v", s.where, s.step, s.at, s.answers)
 	}
 }
 

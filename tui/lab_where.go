@@ -45,6 +45,11 @@ func (m root) placeChoice(there scenario.Where) (labChoice, bool) {
 // playThere plays all worlds of the story in another place, from the start.
 func (m root) playThere(there scenario.Where) (root, tea.Cmd) {
 	s := m.lab.stage
+	if s.free != nil {
+		f := *s.free
+		f.there = there
+		return m.playFree(&f)
+	}
 	if there != scenario.Sandbox {
 		m = m.say(fine, m.words().Say("there-playing"))
 	}

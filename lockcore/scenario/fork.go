@@ -171,7 +171,7 @@ func FreeLab(guard bool) *Scenario {
 	if err != nil {
 		panic("scenario: " + err.Error()) // the words are those of the table
 	}
-	return &Scenario{Name: FreeName, Runs: []Where{Sandbox}, Switch: []string{SwGuard},
+	return &Scenario{Name: FreeName, Runs: []Where{Sandbox, ChosenRedis, OwnServers}, Switch: []string{SwGuard},
 		Stage:  Stage{Lease: 10 * time.Second, Lock: "acct-7", Store: "account:{7}", Value: "100", Last: "32", Seen: "32", Node: NodeLock},
 		Worlds: []World{{Name: "by-hand", Set: set}},
 		Text:   Text{Title: "Free lab", Story: "Free lab", World: map[string]string{"by-hand": "by hand"}, Provided: map[string]string{}}}

@@ -188,7 +188,7 @@ func (s *Scenario) With(w *World, f Fencing) (World, *Ending) {
 }
 
 // Guarded reports whether the store refuses older numbers in this world.
-func (w *World) Guarded() bool { return w.Set[SwGuard].Is("compare") }
+func (w *World) Guarded() bool { return w.Set[SwGuard].Is("compare", "database", "idempotency") }
 
 func (s Settings) with(name, word string) Settings {
 	out := maps.Clone(s)
