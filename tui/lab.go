@@ -34,12 +34,13 @@ type LabRun struct {
 
 // lab is the state of the lab's screens.
 type lab struct {
-	speaks int // index of the language
-	list   labList
-	stage  *labStage            // the story that is on; a new one at each change
-	kept   map[string]*labStage // stages that were left, by the story's name
-	asking int64                // the question to the player that is being waited for
-	why    string               // why the last one failed
+	speaks  int // index of the language
+	list    labList
+	stage   *labStage            // the story that is on; a new one at each change
+	kept    map[string]*labStage // stages that were left, by the story's name
+	playing bool                 // the newest question to the player has no answer yet
+	asking  int64                // the question to the player that is being waited for
+	why     string               // why the last one failed
 }
 
 // words are the lab's, in the language that is in use.

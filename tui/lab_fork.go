@@ -39,7 +39,9 @@ func (m root) openForks() root {
 			continue
 		}
 		for _, t := range []scenario.Twist{scenario.PauseIt, scenario.CrashIt, scenario.CutReply} {
-			add(t, a.Name)
+			if t != scenario.PauseIt || !a.Paused { // who is stopped cannot be stopped once more
+				add(t, a.Name)
+			}
 		}
 	}
 	add(scenario.RunOut, "")

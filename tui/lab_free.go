@@ -52,6 +52,9 @@ func (m root) playFree(f *freeLab) (root, tea.Cmd) {
 	if f.there != scenario.Sandbox {
 		m = m.say(fine, m.words().Say("there-playing"))
 	}
+	if m.lab.stage != nil && m.lab.stage.free != nil { // what is done before the answer is there comes behind this
+		m = m.change(func(s *labStage) { s.free = f })
+	}
 	story := scenario.FreeLab(f.guard)
 	story.Worlds[0].Lines = f.lines
 	return m.play(labPlay{story: story, where: f.there, worlds: story.Worlds, free: f})
@@ -63,7 +66,11 @@ func (m root) freePlayed(p labPlay, world labWorld) root {
 	all := *world.run.Run
 	all.Actors = freeActors() // each has a lane of its own from the start
 	world.run.Run = &all
-	m.lab.stage = &labStage{story: p.story, where: p.where, worlds: []labWorld{world}, answers: map[int]int{}, free: p.free}
+	free := p.free
+	if m.lab.stage != nil && m.lab.stage.free != nil && m.front() == atLab {
+		free = m.lab.stage.free // another actor or act may have been chosen meanwhile
+	}
+	m.lab.stage = &labStage{story: p.story, where: p.where, worlds: []labWorld{world}, answers: map[int]int{}, free: free}
 	m = m.stepTo(len(world.steps()))
 	if m.front() == atLabList {
 		m = m.open(atLab)
@@ -117,6 +124,9 @@ func (m root) freeAct(f freeLab) (root, tea.Cmd) {
 	act := freeActs()[f.cursor]
 	who := freeActors()[f.actor]
 	at := f.now + freeStep
+	if act == "over" && m.lab.playing {
+		return m.say(warn, m.words().Say("there-playing")), nil // it is not known yet when that is
+	}
 	if act == "over" {
 		who = "-"
 		if l := m.lab.stage.front().view(m.lab.stage.number()).Lock; l.Held && !l.Forever {

@@ -15,7 +15,7 @@ import (
 // newer was asked for.
 func (m root) play(p labPlay) (root, tea.Cmd) {
 	m.lab.asking++
-	m.lab.why = ""
+	m.lab.why, m.lab.playing = "", true
 	p.asked = m.lab.asking
 	ctx, play := m.ctx, m.opts.Lab.Play
 	return m, func() tea.Msg { return p.run(ctx, play) }
@@ -60,6 +60,7 @@ func (p labPlay) apply(m root) (root, tea.Cmd) { //nolint:unparam // an applier 
 	if p.asked != m.lab.asking {
 		return m, nil // another story was opened meanwhile
 	}
+	m.lab.playing = false
 	if p.err != nil {
 		m.lab.why = cleanError(p.err)
 		return m.say(bad, m.lab.why), nil

@@ -234,7 +234,7 @@ func TestLabPlaysByItselfAndStopsAtAQuestion(t *testing.T) {
 
 // The worlds part where the story says, and a fork is a world of its own.
 func TestLabForkIsAWorldOfItsOwn(t *testing.T) {
-	d := onStory(t, "gc-pause-late-write", 80, 24, "en").lab("]", "]", "]", "F", "down", "enter")
+	d := onStory(t, "gc-pause-late-write", 80, 24, "en").lab("]", "]", "]", "F", "enter")
 	s := d.m.lab.stage
 	if len(s.worlds) != 3 || s.at != 2 || s.front().run.Ends != nil {
 		t.Fatalf("%d worlds, at %d", len(s.worlds), s.at)
@@ -445,6 +445,28 @@ func TestLabByHandElsewhere(t *testing.T) {
 	}
 	if v := d.view(); !strings.Contains(v, "your Redis | recorded") {
 		t.Errorf("it does not say where it was played:\n%s", v)
+	}
+}
+
+// On a slow server keys come before the answer: none is lost.
+func TestLabByHandDoesNotWaitForTheServer(t *testing.T) {
+	var there []scenario.Where
+	d := newDirect(80, 24, labOptions(t, "en"), playedAt(&there)).lab("4", "f", "T", "down", "down", "enter")
+	var late []tea.Msg
+	for _, key := range []string{"enter", "tab", "down", "down", "down", "down", "enter"} { // A acquires, B is paused
+		next, cmd := d.m.Update(press(key))
+		d.m = next.(root)
+		late = append(late, collect(cmd)...)
+	}
+	d.lab("down", "down", "down", "down")
+	before := len(d.m.lab.stage.free.lines)
+	if d.lab("enter"); len(d.m.lab.stage.free.lines) != before {
+		t.Error("the end of a lease was played before it was known when that is")
+	}
+	d.sendAll(late...)
+	s := d.m.lab.stage
+	if len(s.free.lines) != 2 || s.free.lines[0].Actor != "A" || s.free.lines[1].Actor != "B" || len(s.front().steps()) != 2 || s.free.cursor != 8 {
+		t.Errorf("%v; %d steps were played, the cursor is at %d", s.free.lines, len(s.front().steps()), s.free.cursor)
 	}
 }
 
