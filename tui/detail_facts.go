@@ -153,8 +153,12 @@ func (m root) dataFacts(r *row) []fact {
 	if !n.Heard.IsZero() && n.Reach == inspect.Live {
 		said += "the server was last heard " + ago(n.Heard, m.now) + ", "
 	}
+	said += "this lock was read " + ago(r.lock.SampledAt, m.now)
+	if r.watched.Unread != "" {
+		said += "; since then it cannot be read: " + r.watched.Unread
+	}
 	return []fact{
-		{name: "data", value: said + "this lock was read " + ago(r.lock.SampledAt, m.now)},
+		{name: "data", value: said},
 		{name: "clock", value: n.ClockWords()},
 	}
 }

@@ -86,6 +86,9 @@ func (m root) whySilent(n *inspect.NodeStatus) string {
 		at = n.Addr + ": "
 	}
 	if n.Reach == inspect.Late {
+		if n.Err != "" {
+			return at + n.Err + "; rows stay as they were last heard"
+		}
 		return at + "it took a question and does not answer; rows stay as they were last heard"
 	}
 	text := at + n.Err
@@ -129,6 +132,9 @@ func (m root) coverageWords() []string {
 	parts = append(parts, whereWords(&c)...)
 	if c.PossibleHidden > 0 {
 		parts = append(parts, fmt.Sprintf("%d doubtful hidden", c.PossibleHidden))
+	}
+	if c.Refused > 0 {
+		parts = append(parts, pluralThousands(c.Refused, "key")+" not permitted to read")
 	}
 	if !c.Complete && m.feed.through && !v.Scanning {
 		parts = append(parts, "INCOMPLETE")
