@@ -99,7 +99,9 @@ func TestE2EA45EndlessTTL(t *testing.T) {
 	s := open(t, terminal{}, "-p", strconv.Itoa(server.Port))
 	s.sees("> 100 y")
 	s.write("\r")
-	s.sees("19999999", "ms when asked")
+	s.sees("evidence", "Nothing has happened to it")
+	s.write("G")
+	s.sees("TTL          19999999", "ms when it was read")
 	if strings.Contains(s.screen(), "49 y") {
 		t.Errorf("634 years are shown as 49:\n%s", s.screen())
 	}

@@ -92,13 +92,19 @@ func about(l *Lock, kind EventKind) Event {
 }
 
 // ends is when a lock ends by itself, on this machine's clock; false where
-// nothing says that it does.
-func (l *Lock) ends() (time.Time, bool) { return l.Deadline, !l.Deadline.IsZero() }
+// nothing says that it does. A TTL of centuries is a mistake of units, and its
+// deadline is cut to what a time can hold, so it would seem to move.
+func (l *Lock) ends() (time.Time, bool) {
+	return l.Deadline, !l.Deadline.IsZero() && l.TTL < practicallyForever
+}
 
 // leftMS is what remains of a lock at a moment, for an event.
 func (l *Lock) leftMS(at time.Time) int64 {
 	end, ok := l.ends()
-	if !ok {
+	switch {
+	case l.TTL >= practicallyForever:
+		return l.TTL
+	case !ok:
 		return family.NoTTL
 	}
 	return max(0, end.Sub(at).Milliseconds())

@@ -81,3 +81,23 @@ func TestReasonsInPlainWords(t *testing.T) {
 		}
 	}
 }
+
+// A TTL of centuries (A45: 634 years, a mistake of units) is no renewal at every
+// look.
+func TestA45CenturiesAreNoRenewals(t *testing.T) {
+	t.Parallel()
+	redistest.Need(t)
+	s := redistest.Start(t)
+	s.Do("SET", "report/lock:123", "GxwErhZvp2QmLvacHpVgjGjA", "EX", 19999999845)
+	w := follow(t, nodeOf(s), Query{}, FollowOptions{Without: withoutTelling, Poll: 50 * time.Millisecond})
+	w.until("the lock is there", func(*View) bool { return w.row("report/lock:123") != nil })
+	first := w.row("report/lock:123").SampledAt
+	w.until("it was looked at some times again", func(*View) bool { return w.row("report/lock:123").SampledAt.Sub(first) > time.Second })
+	if len(w.events) > 0 {
+		t.Errorf("an endless lock that nobody touched has a history:\n%s", eventLines(w.events))
+	}
+	s.Do("PEXPIRE", "report/lock:123", 60_000)
+	if e := w.event(WasRenewed, "report/lock:123"); e.TTL > 60_000 {
+		t.Errorf("%+v", e)
+	}
+}

@@ -84,7 +84,7 @@ func (h *dueHeap) Pop() any {
 func (h *dueHeap) schedule(r *row, now time.Time) {
 	r.due = 0
 	end, ok := r.w.ends()
-	if !ok {
+	if !ok || end.Sub(now) > maxDeadline/2 { // beyond it nanoseconds overflow
 		return
 	}
 	at := end.Add(r.w.Uncertainty + 2*time.Millisecond)
