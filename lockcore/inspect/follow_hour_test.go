@@ -80,10 +80,9 @@ func (h *hour) expect(kind EventKind, key string, inferred bool) Event {
 func (h *hour) life() {
 	h.take("lock:life", tokenA, 30_000)
 	h.expect(WasAcquired, "lock:life", false)
-	n := 50
-	gap := 60 * time.Millisecond
+	n, gap := redistest.Rounds(50, 100), 60*time.Millisecond
 	if h.source == ByPolling {
-		n, gap = 5, 500*time.Millisecond
+		n, gap = redistest.Rounds(5, 100), 500*time.Millisecond
 	}
 	for range n {
 		time.Sleep(gap)

@@ -294,9 +294,6 @@ func TestHoldIsTold(t *testing.T) {
 			if !out.Word.Done() {
 				t.Fatalf("%+v", out)
 			}
-			if c.source == ByPolling {
-				w.f.Acted(&locks[0], out)
-			}
 			if e := w.event(OperatorHolds, "lock:held"); e.Inferred || string(e.Previous.ID) != holderA || !e.Holder.Known {
 				t.Errorf("%+v", e)
 			}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fencepost/lockcore/inspect/family"
+	"fencepost/lockcore/wire"
 )
 
 // reading is what a tracker is to look at, and is looking at.
@@ -63,11 +64,13 @@ type readJob struct {
 	founds  []family.Found
 	unknown []probe
 
-	facts   serverFacts // before; and, where INFO was asked, after
-	checked bool        // INFO was asked
-	stale   bool        // the facts are old: INFO is to be asked at an end
-	evicted bool        // keys were evicted meanwhile, or may have been
-	flushed bool        // a database was emptied meanwhile
+	facts   serverFacts         // before; and, where INFO was asked, after
+	checked bool                // INFO was asked
+	stale   bool                // the facts are old: INFO is to be asked at an end
+	was     map[string]wire.Raw // who held each lock of one holder, where nothing is told
+	held    map[string]bool     // an operator holds it now, as the note beside it says
+	evicted bool                // keys were evicted meanwhile, or may have been
+	flushed bool                // a database was emptied meanwhile
 
 	began, done time.Time
 	locks       []Lock
@@ -188,7 +191,7 @@ func (t *tracker) pollEvery() time.Duration {
 // start makes a job of what is marked, and of the pass under way.
 func (t *tracker) start(now time.Time) {
 	r := &t.read
-	job := &readJob{marks: map[string]*mark{}, began: now, facts: t.facts}
+	job := &readJob{marks: map[string]*mark{}, was: map[string]wire.Raw{}, began: now, facts: t.facts}
 	job.stale = now.Sub(t.factsAt) > factsFor || t.status.Source != ByTracking
 	for key, m := range r.marks {
 		if len(job.keys) == readBatch {
@@ -230,6 +233,9 @@ func (t *tracker) include(job *readJob, key string) {
 		job.unknown = append(job.unknown, probe{key: key, idle: true})
 		return
 	}
+	if h := held(&first.w.Lock); t.status.Source == ByPolling && len(h) == 1 && first.next == nil {
+		job.was[key] = h[0].ID
+	}
 	p := first.probe()
 	for r := first; r != nil; r = r.next {
 		job.founds = append(job.founds, r.found())
@@ -249,6 +255,7 @@ func (t *tracker) readKeys(ctx context.Context, n Node, job *readJob) error {
 		}
 		job.take(found, nil)
 		t.causes(ctx, n, job)
+		t.notes(ctx, job)
 	}
 	if len(job.unknown) == 0 {
 		return nil
@@ -267,6 +274,30 @@ func (t *tracker) causes(ctx context.Context, n Node, job *readJob) {
 	job.evicted = after.evicts && (!ok || !job.facts.known || after.evicted != job.facts.evicted)
 	job.flushed = ok && job.facts.known && after.flushes != job.facts.flushes
 	job.facts, job.checked = after, ok
+}
+
+// mostNotes is how many locks that changed hands between two looks are asked
+// whether an operator holds them.
+const mostNotes = 20
+
+// notes finds out which locks changed hands to an operator, where nobody tells:
+// the note beside a lock does.
+func (t *tracker) notes(ctx context.Context, job *readJob) {
+	asked := 0
+	for i := range job.locks {
+		l := &job.locks[i]
+		was, ok := job.was[string(l.Key)]
+		if !ok || len(l.Holders) != 1 || l.Holders[0].ID == was || asked == mostNotes {
+			continue
+		}
+		asked++
+		if note, err := t.in.HoldOf(ctx, l); err == nil && note != nil {
+			if job.held == nil {
+				job.held = map[string]bool{}
+			}
+			job.held[string(l.Key)] = true
+		}
+	}
 }
 
 // newcomers looks at keys that may be locks, as a scan would.

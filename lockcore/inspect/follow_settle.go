@@ -122,6 +122,7 @@ func (t *tracker) witness(job *readJob, key string, m *mark, complete bool) *wit
 	if at, ok := t.read.forced[key]; ok && job.done.Sub(at) < forcedFor {
 		w.forced = true
 	}
+	w.forced = w.forced || job.held[key]
 	if m == nil {
 		return w
 	}

@@ -201,6 +201,34 @@ func TestWatchTellsEveryKind(t *testing.T) {
 			} else {
 				expect(inspect.ForceReleased, "lock:r", false)
 			}
+			s.Do("HSET", "lock:o", threadA, 1)
+			expect(inspect.WasAcquired, "lock:o", false)
+			r = run(t, nil, "hold", "lock:o", "1m", "-p", fmt.Sprint(s.Port), "--if-holder", threadA, "--reason", "test", "--yes", "--audit", "-")
+			if r.code != exitOK {
+				t.Fatalf("hold: %+v", r)
+			}
+			if e := expect(inspect.OperatorHolds, "lock:o", false); *e.Previous != threadA || *e.Holder == threadA {
+				t.Errorf("%+v", e)
+			}
+			s.Pause()
+			w.followedBy("no answer")
+			time.Sleep(1500 * time.Millisecond)
+			s.Resume()
+			if c.source == "poll" { // nobody looked meanwhile
+				w.event(inspect.FeedGap, "")
+			}
+			s.Do("CLIENT", "PAUSE", 300, "ALL")
+			s.Do("SET", "lock:p", watchA, "PX", 60_000)
+			expect(inspect.WasAcquired, "lock:p", false)
+			s.Do("CLIENT", "KILL", "TYPE", "normal")
+			s.Do("CLIENT", "KILL", "TYPE", "pubsub")
+			if c.source != "poll" {
+				if e := w.event(inspect.FeedGap, ""); e.Note == nil || !e.Inferred {
+					t.Errorf("%+v", e)
+				}
+			}
+			s.Do("SET", "lock:p", watchB, "PX", 60_000)
+			w.until("lock:p of another holder", func(line string) bool { return strings.Contains(line, `"lock:p"`) && strings.Contains(line, watchB) })
 			if c.name == "notification" {
 				s.Do("CONFIG", "SET", "notify-keyspace-events", "")
 				if e := w.event(inspect.SourceChanged, ""); e.Source != "poll" || e.Note == nil {
