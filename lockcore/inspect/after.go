@@ -73,10 +73,10 @@ func taken(locks []Lock, p *Plan) *Lock {
 }
 
 func (p *Plan) removes(h family.Holder) bool {
-	return slices.ContainsFunc(p.Holders, func(x family.Holder) bool { return x.ID == h.ID })
+	return slices.ContainsFunc(p.Holders, func(x family.Holder) bool { return sameName(x, h) })
 }
 
 // stays reports whether a holder held the lock beside those that were removed.
 func (p *Plan) stays(h family.Holder) bool {
-	return !p.removes(h) && slices.ContainsFunc(p.Lock.Holders, func(x family.Holder) bool { return x.ID == h.ID })
+	return !p.removes(h) && slices.ContainsFunc(p.Lock.Holders, func(x family.Holder) bool { return sameName(x, h) })
 }

@@ -119,4 +119,4 @@ func held(l *Lock) []family.Holder {
 }
 
 // sameHolder reports whether two entries are one hold of one holder.
-func sameHolder(a, b family.Holder) bool { return a.ID == b.ID && a.Mode == b.Mode }
+func sameHolder(a, b family.Holder) bool { return sameName(a, b) && a.Mode == b.Mode }

@@ -66,6 +66,7 @@ type tracker struct {
 	due   dueHeap
 	clock clockGuess
 	slim  slimmer
+	pasts pasts
 }
 
 func newTracker(ctx context.Context, f *Follower, in *Inspector, n Node) *tracker {

@@ -14,6 +14,7 @@ func (t *tracker) enter(l *Lock, events []Event, w *witness) {
 	for _, e := range events {
 		seen.Began = seen.Began || e.Kind == WasAcquired && !e.Inferred
 	}
+	t.pasts.warn(seen, w.at)
 	key := string(l.Key)
 	r.next = t.rows[key]
 	t.rows[key] = r

@@ -145,8 +145,10 @@ func (t *tracker) change(r *row, cur *Lock, w *witness) bool {
 	prev := &r.w.Lock
 	events := diff(prev, cur, w)
 	t.judge(string(prev.Key), events, w)
-	t.f.record(events...)
+	t.pasts.ended(r.w, cur, events)
 	if cur == nil {
+		t.pasts.note(events, nil, t.pasts.lints(&Watched{Lock: *prev}, w.at))
+		t.f.record(events...)
 		t.remove(r)
 		t.ghost(string(prev.Key), w.at)
 		if !w.touched {
@@ -155,6 +157,9 @@ func (t *tracker) change(r *row, cur *Lock, w *witness) bool {
 		return true
 	}
 	next := t.watched(r, cur, events, w)
+	t.pasts.warn(next, w.at)
+	t.pasts.note(events, r.w.Warnings, next.Warnings)
+	t.f.record(events...)
 	t.adopt(r, next)
 	return len(events) > 0
 }

@@ -43,6 +43,8 @@ func (o *Outcome) sentence(p *Plan) string {
 
 func holders(p *Plan) string {
 	switch {
+	case len(p.Holders) == 1 && p.Holders[0].ID == "" && p.Holders[0].Label != "":
+		return "the holder of " + p.Holders[0].Label
 	case len(p.Holders) == 1 && p.Holders[0].ID == "":
 		return "the holder (who left no name)"
 	case len(p.Holders) == 1:

@@ -127,12 +127,12 @@ func (in *Inspector) plan(act Act, l Lock, holders []wire.Raw) (Plan, error) {
 	if len(holders) > 0 {
 		p.Holders = nil
 		for _, id := range holders {
-			i := slices.IndexFunc(l.Holders, func(h family.Holder) bool { return h.ID == id })
-			if i < 0 {
-				return Plan{}, fmt.Errorf("%w: %s", ErrNotHolder, id)
+			h, err := l.Named(id)
+			if err != nil {
+				return Plan{}, err
 			}
-			if !slices.ContainsFunc(p.Holders, func(h family.Holder) bool { return h.ID == id }) {
-				p.Holders = append(p.Holders, l.Holders[i])
+			if !slices.ContainsFunc(p.Holders, func(x family.Holder) bool { return sameName(x, h) }) {
+				p.Holders = append(p.Holders, h)
 			}
 		}
 	}
@@ -146,6 +146,28 @@ func (in *Inspector) plan(act Act, l Lock, holders []wire.Raw) (Plan, error) {
 	p.guard()
 	return p, nil
 }
+
+// Named is the holder that is meant by a name: its id, or, where its library gives
+// it none, what it is called ("permit 1"). The error is ErrNotHolder, also where
+// no name is given and several have none.
+func (l *Lock) Named(name wire.Raw) (family.Holder, error) {
+	var found []family.Holder
+	for _, h := range l.Holders {
+		if h.ID == name || h.ID == "" && h.Label == string(name) {
+			found = append(found, h)
+		}
+	}
+	switch {
+	case len(found) == 0:
+		return family.Holder{}, fmt.Errorf("%w: %s", ErrNotHolder, name)
+	case len(found) > 1 && name == "" && !sameName(found[0], found[1]):
+		return family.Holder{}, fmt.Errorf("%w: none of them has an id; say which by what it is called, as %q", ErrNotHolder, found[0].Label)
+	}
+	return found[0], nil
+}
+
+// sameName reports whether two entries name one holder.
+func sameName(a, b family.Holder) bool { return a.ID == b.ID && (a.ID != "" || a.Label == b.Label) }
 
 // Exactly makes a plan that asks, where the server can tell, that nobody hold the
 // lock beside those who are to go: one who joins them after the look is a
@@ -213,7 +235,7 @@ func Join(plans ...Plan) Plan {
 		joined.Steps = append(joined.Steps, p.Steps...)
 		joined.Guard, joined.Weak = max(joined.Guard, p.Guard), joined.Weak || p.Weak
 		for _, h := range p.Holders {
-			if !slices.ContainsFunc(joined.Holders, func(x family.Holder) bool { return x.ID == h.ID }) {
+			if !slices.ContainsFunc(joined.Holders, func(x family.Holder) bool { return sameName(x, h) }) {
 				joined.Holders = append(joined.Holders, h)
 			}
 		}

@@ -270,7 +270,7 @@ func (in *Inspector) Exists(ctx context.Context, db int, key string) (bool, erro
 func stillHeld(now []Lock, p *Plan) bool {
 	for _, h := range p.Holders {
 		there := slices.ContainsFunc(now, func(l Lock) bool {
-			return slices.ContainsFunc(l.Holders, func(x family.Holder) bool { return x.ID == h.ID })
+			return slices.ContainsFunc(l.Holders, func(x family.Holder) bool { return sameName(x, h) })
 		})
 		if !there {
 			return false

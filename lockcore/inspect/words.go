@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -80,10 +81,7 @@ func (l *Lock) HolderWords() string {
 }
 
 func holderWords(h family.Holder) string {
-	text := h.ID.String()
-	if text == "" {
-		text = "(no name)"
-	}
+	text := cmp.Or(h.ID.String(), h.Label, "(no name)")
 	if h.Mode != "" {
 		text += " " + wire.Clean(h.Mode)
 	}

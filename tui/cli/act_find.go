@@ -167,7 +167,8 @@ func (a *act) pick(locks []inspect.Lock) (*inspect.Lock, int) {
 }
 
 // match finds the holders that were named among those of the lock; missing are
-// the ones that do not hold it. An id may be given as it is, or as list shows it.
+// the ones that do not hold it. An id may be given as it is, or as list shows it;
+// a holder without one is named by its label.
 func (a *act) match(l *inspect.Lock) (holders, missing []wire.Raw) {
 	for _, given := range a.holders {
 		as := func(same func(h family.Holder) bool) int { return slices.IndexFunc(l.Holders, same) }
@@ -175,11 +176,19 @@ func (a *act) match(l *inspect.Lock) (holders, missing []wire.Raw) {
 		if i < 0 {
 			i = as(func(h family.Holder) bool { return h.ID.String() == string(given) })
 		}
-		switch {
-		case i < 0:
+		if i < 0 {
+			i = as(func(h family.Holder) bool { return h.ID == "" && h.Label == string(given) })
+		}
+		if i < 0 {
 			missing = append(missing, given)
-		case !slices.Contains(holders, l.Holders[i].ID):
-			holders = append(holders, l.Holders[i].ID)
+			continue
+		}
+		name := l.Holders[i].ID
+		if name == "" {
+			name = given // as the lock tells several apart
+		}
+		if !slices.Contains(holders, name) {
+			holders = append(holders, name)
 		}
 	}
 	return holders, missing

@@ -162,6 +162,10 @@ const (
 	Lease     Kind = "lease"
 )
 
+// ForWork reports whether such a lock is held while something is done, and given
+// up at its end. A lease may be kept for ever, or left to expire, on purpose.
+func (k Kind) ForWork() bool { return k == Mutex || k == RWLock || k == Semaphore }
+
 // State is what the lock's own library would say of it now.
 type State string
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"fencepost/lockcore/wire"
 )
@@ -24,7 +25,9 @@ const (
 	Overdue        = "waiter-overdue"
 	Partial        = "partial"
 	NotAllRead     = "not-all-read"
-	Unread         = "unread" // something that belongs to the lock could not be read
+	Unread         = "unread"    // something that belongs to the lock could not be read
+	HeldLong       = "held-long" // though it is renewed
+	ShortTTL       = "ttl-short" // shorter than the holds that were seen
 )
 
 // lint returns the warnings that any lock may deserve.
@@ -47,6 +50,7 @@ func lint(f *Found, facts *Facts, r *Reading) []Warning {
 	if len(f.Rivals) > 0 {
 		add(SharedName, "keys of another library belong to a lock of this name too: "+strings.Join(f.Rivals, ", "))
 	}
+	lintLong(facts, r, add)
 	lintFence(facts, r, add)
 	lintUnread(facts, r, add)
 	return out
@@ -69,6 +73,24 @@ func lintUnread(facts *Facts, r *Reading, add func(code, text string)) {
 		text += ", and " + strconv.Itoa(n) + " more"
 	}
 	add(Unread, text)
+}
+
+// A hold is long from an hour on, if it is many times what is left of the TTL: it
+// is renewed then, or was given as long a lease.
+const (
+	longHold   = time.Hour
+	longLeases = 20
+)
+
+// lintLong looks at the time since which a holder says that it holds the lock.
+func lintLong(facts *Facts, r *Reading, add func(code, text string)) {
+	ttl, ok := r.TTL(facts)
+	if !ok || r.State != Held || len(r.Holders) != 1 || r.Holders[0].Since.IsZero() || !r.Kind.ForWork() {
+		return
+	}
+	if held := facts.Now.Sub(r.Holders[0].Since); held >= longHold && held.Milliseconds() >= longLeases*ttl {
+		add(HeldLong, "held for more than "+strconv.Itoa(int(held/time.Hour))+" h, many times its TTL: who renews a lock for so long may have forgotten it")
+	}
 }
 
 func lintExpiry(facts *Facts, r *Reading, add func(code, text string)) {
