@@ -11,10 +11,12 @@ import (
 // registries are keys in which a library lists its locks by name: reading one
 // shows them before a scan would come to them.
 var registries = []struct {
-	key  string
-	kind family.Type
+	key    string
+	kind   family.Type
+	behind []string // what stands behind a member's name in the names of its keys
 }{
-	{"uniquejobs:digests", family.ZSet}, // sidekiq-unique-jobs: its members are the locks' keys
+	// sidekiq-unique-jobs: its members are digests, whose locks are :LOCKED.
+	{"uniquejobs:digests", family.ZSet, []string{"", ":LOCKED", ":RUN:LOCKED"}},
 }
 
 // mostHints bounds how many names a hint may add.
@@ -103,9 +105,13 @@ func (n *nodeWalk) fromRegistries(ctx context.Context) ([]Lock, error) {
 		return nil, err
 	}
 	var names []any
-	for _, cmd := range b.cmds {
+	for i, cmd := range b.cmds {
 		members, _ := cmd.Slice() // not there, or another type: nothing
-		names = append(names, members...)
+		for _, m := range members {
+			for _, behind := range registries[i].behind {
+				names = append(names, text(m)+behind)
+			}
+		}
 	}
 	return n.look(ctx, names)
 }
