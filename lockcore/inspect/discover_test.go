@@ -70,8 +70,7 @@ func calls(s *redistest.Server, command string) int {
 
 // B01: millions of keys and a handful of locks. The locks are found in both
 // depths, and memory grows with the locks, not with the keys.
-func TestFewLocksAmongManyKeys(t *testing.T) {
-	t.Parallel()
+func TestFewLocksAmongManyKeys(t *testing.T) { // not in parallel: it measures memory
 	n := redistest.Rounds(60_000, 1_000_000)
 	s := redistest.Start(t, "--enable-debug-command", "yes")
 	in := New(nodeOf(s))
@@ -143,7 +142,7 @@ func TestDeepAsksTwoCommandsOfAString(t *testing.T) {
 func TestTypesThatCannotBeGuessed(t *testing.T) {
 	s := redistest.Start(t)
 	want := []string{}
-	for i := range 600 {
+	for i := range 2400 {
 		key := fmt.Sprintf("thing:%d", i)
 		switch i % 4 {
 		case 0:
@@ -164,7 +163,7 @@ func TestTypesThatCannotBeGuessed(t *testing.T) {
 	}
 	stats, _ := s.Do("INFO", "errorstats").(string)
 	if _, n, ok := strings.Cut(stats, "errorstat_WRONGTYPE:count="); ok {
-		if count, _ := strconv.Atoi(strings.TrimSpace(strings.Split(n, "\r")[0])); count > 300 {
+		if count, _ := strconv.Atoi(strings.TrimSpace(strings.Split(n, "\r")[0])); count > 900 { // of about 2500; two batches may be under way before it shows
 			t.Errorf("%d replies were errors: the guess was not given up", count)
 		}
 	}
