@@ -256,7 +256,7 @@ func TestWatchForPeople(t *testing.T) {
 	}
 	has("there", "lock:there", "by "+watchA, "for 9 min 5")
 	w.followedBy("by tracking")
-	s.Do("SET", "lock:\x1b[31mred", watchB, "PX", 60_000)
+	s.Do("SET", "lock:\x1b[31mred", watchB, "PX", 59_500)
 	has("acquired", `lock:\x1b[31mred`, "by "+watchB, "for 5")
 	s.Do("PERSIST", "lock:there")
 	has("lost expiry", "lock:there", "no expiry, 9 min 5", "were left")
