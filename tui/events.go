@@ -17,7 +17,8 @@ type eventsScreen struct {
 	up int // lines scrolled up from the newest; 0: it follows
 }
 
-// eventText is an event in words, with its key or without.
+// eventText is an event in words: with its key, or where the key is known, with
+// the source that it was learned from.
 func eventText(e *inspect.Event, key bool) string {
 	parts := []string{e.Kind.Words()}
 	if key && e.Key != "" {
@@ -35,7 +36,12 @@ func eventText(e *inspect.Event, key bool) string {
 	if e.Fence != "" && e.Kind != inspect.WasRenewed {
 		parts = append(parts, "fence "+wire.Clean(e.Fence))
 	}
-	if e.Inferred && e.Key != "" {
+	switch {
+	case !key && e.Inferred:
+		parts = append(parts, "("+string(e.Source)+", inferred)")
+	case !key:
+		parts = append(parts, "("+string(e.Source)+")")
+	case e.Inferred && e.Key != "":
 		parts = append(parts, "(inferred)")
 	}
 	text := strings.Join(parts, "  ")

@@ -41,7 +41,11 @@ func (m root) linkWords() string {
 	case !m.allLive():
 		return "connecting" + th.Glyph.Ellipsis
 	}
-	return th.Good.Wrap("live") + th.Muted.Wrap(", "+m.followedWords())
+	words := m.followedWords()
+	if slices.ContainsFunc(m.feed.view.Nodes, func(n inspect.NodeStatus) bool { return n.MasterDown }) {
+		return th.Warn.Wrap("live, MASTER LOST") + th.Muted.Wrap(", "+words)
+	}
+	return th.Good.Wrap("live") + th.Muted.Wrap(", "+words)
 }
 
 // silence says who does not answer, and since when.
@@ -61,10 +65,14 @@ func (m root) silence(silent []*inspect.NodeStatus) string {
 }
 
 // followedWords say how changes are learned: by tracking, by notifications, by
-// polling. Where nodes differ, the one that tells least counts.
+// polling. Where nodes differ, the one that tells least counts. A narrow screen
+// has the best source alone.
 func (m root) followedWords() string {
 	rank := map[inspect.Source]int{inspect.ByTracking: 0, inspect.ByNotification: 1, inspect.ByPolling: 2}
 	worst := slices.MaxFunc(m.feed.view.Nodes, func(a, b inspect.NodeStatus) int { return rank[a.Source] - rank[b.Source] })
+	if first, _, more := strings.Cut(worst.Following, " and "); more && m.width < 100 {
+		return first
+	}
 	return worst.Following
 }
 
@@ -129,17 +137,17 @@ func (m root) coverageWords() []string {
 	if v.Paused && c.Complete {
 		parts = slices.Insert(parts, 0, "search PAUSED ("+keymap.Name(key.Keys[0])+" goes on)")
 	}
+	if !c.Complete && m.feed.through && !v.Scanning {
+		parts = slices.Insert(parts, 0, "INCOMPLETE")
+		parts = slices.Insert(parts, 1, c.Errors...) // before what a narrow screen may cut
+	} else {
+		parts = append(parts, c.Errors...)
+	}
 	parts = append(parts, whereWords(&c)...)
 	if c.PossibleHidden > 0 {
 		parts = append(parts, fmt.Sprintf("%d doubtful hidden", c.PossibleHidden))
 	}
-	if c.Refused > 0 {
-		parts = append(parts, pluralThousands(c.Refused, "key")+" not permitted to read")
-	}
-	if !c.Complete && m.feed.through && !v.Scanning {
-		parts = append(parts, "INCOMPLETE")
-	}
-	return append(parts, c.Errors...)
+	return parts
 }
 
 // depthWords say how closely the keys were looked at.
@@ -161,14 +169,15 @@ func (m root) depthWords() string {
 // whereWords say in which databases and nodes was looked, and in which not.
 func whereWords(c *inspect.Coverage) []string {
 	var parts []string
+	if len(c.DBs) > 0 {
+		text := "db " + numbers(c.DBs)
+		if len(c.OtherDBs) > 0 {
+			text += " (keys in " + numbers(c.OtherDBs) + " too)"
+		}
+		parts = append(parts, text)
+	}
 	if len(c.Match) > 0 && !slices.Equal(c.Match, []string{"*"}) {
 		parts = append(parts, "only "+strings.Join(c.Match, " "))
-	}
-	if len(c.DBs) > 0 {
-		parts = append(parts, "db "+numbers(c.DBs))
-	}
-	if len(c.OtherDBs) > 0 {
-		parts = append(parts, "db "+numbers(c.OtherDBs)+" have keys too")
 	}
 	if c.Nodes > 1 {
 		parts = append(parts, fmt.Sprintf("%d of %d nodes", c.NodesScanned, c.Nodes))

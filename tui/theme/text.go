@@ -60,15 +60,44 @@ func PadLeft(s string, w int) string {
 }
 
 // Wrap breaks s, which has no escape sequences, into lines of at most w cells:
-// between words where it can, but not at hyphens, which holders' ids have. An
-// empty s has no lines.
+// between words where it can, but not at hyphens, which holders' ids have, nor
+// between a number and its unit. An empty s has no lines.
 func Wrap(s string, w int) []string {
 	if w <= 0 || s == "" {
 		return nil
 	}
-	const hyphen = "\ue000" // private use: escaped text never has it
-	s = ansi.Wrap(strings.ReplaceAll(s, "-", hyphen), w, "")
-	return strings.Split(strings.ReplaceAll(s, hyphen, "-"), "\n")
+	s = ansi.Wrap(keepUnits(strings.ReplaceAll(s, "-", hyphen)), w, "")
+	return strings.Split(strings.NewReplacer(hyphen, "-", joint, " ").Replace(s), "\n")
+}
+
+// Stand-ins for what a line is not broken at: private use, which escaped text
+// never has.
+const hyphen, joint = "\ue000", "\ue001"
+
+// keepUnits joins a number and its unit.
+func keepUnits(s string) string {
+	var b strings.Builder
+	before := ""
+	for i, word := range strings.Split(s, " ") {
+		switch {
+		case i == 0:
+		case isUnit(strings.TrimRight(word, ",;:.)")) && before != "" && before[len(before)-1] >= '0' && before[len(before)-1] <= '9':
+			b.WriteString(joint)
+		default:
+			b.WriteByte(' ')
+		}
+		b.WriteString(word)
+		before = word
+	}
+	return b.String()
+}
+
+func isUnit(word string) bool {
+	switch word {
+	case "y", "d", "h", "min", "s", "ms":
+		return true
+	}
+	return false
 }
 
 // Strip removes escape sequences, for tests and plain output.

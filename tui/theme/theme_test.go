@@ -106,6 +106,10 @@ func TestWrapKeepsIDsWhole(t *testing.T) {
 	if want := "held by|a650cdea-f2ab-43d2-9bd3-0c4a2d5726ea:82|now"; strings.Join(got, "|") != want {
 		t.Errorf("wrapped as %q", got)
 	}
+	got = Wrap("renewed 3.1 s ago, every 10 s, held for 3 h 12 min", 11)
+	if want := "renewed|3.1 s ago,|every 10 s,|held for|3 h 12 min"; strings.Join(got, "|") != want {
+		t.Errorf("a number and its unit are wrapped as %q, want %q", strings.Join(got, "|"), want)
+	}
 	for _, line := range Wrap(strings.Repeat("x", 100), 30) {
 		if Width(line) > 30 {
 			t.Errorf("a word that is too long makes a line of %d cells", Width(line))
