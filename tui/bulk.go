@@ -43,6 +43,7 @@ type bulkItem struct {
 	seen     inspect.Lock // as the panel first read it
 	plan     inspect.Plan
 	left     string // why it is left out; "" where it is not
+	over     bool   // it is not there any more
 	alive    string // what speaks for a living holder
 	done     bool
 	outcome  inspect.Outcome
@@ -120,7 +121,7 @@ func (m root) reviewAll(found []*inspect.Lock) root {
 		l := found[i]
 		switch {
 		case l == nil:
-			it.left = "it is gone"
+			it.left, it.over = "it is gone", true
 			continue
 		case !sameHolders(&it.marked, l):
 			it.seen, it.left = *l, "it changed hands since it was marked: "+l.HolderWords()+" has it now"
@@ -261,7 +262,7 @@ func (m root) leaveBulk() root {
 	}
 	next := maps.Clone(m.marks)
 	for _, it := range b.items {
-		if it.done && (it.outcome.Word.Done() || it.outcome.Word == inspect.Gone) {
+		if it.over || it.done && (it.outcome.Word.Done() || it.outcome.Word == inspect.Gone) {
 			delete(next, it.id)
 		}
 	}
@@ -332,7 +333,11 @@ func (s bulkSentMsg) apply(m root) (root, tea.Cmd) {
 		return m.sendNext()
 	}
 	b.stopped = "Stopped at the first surprise"
-	if n := b.untouched(); n > 0 {
+	switch n := b.untouched(); n {
+	case 0:
+	case 1:
+		b.stopped += ": 1 more was not touched"
+	default:
 		b.stopped += fmt.Sprintf(": %d more were not touched", n)
 	}
 	return m.bulkEnds()

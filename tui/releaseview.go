@@ -289,15 +289,7 @@ func (m root) outcomeText() []string {
 		}
 	}
 	lines = append(lines, "")
-	if p.outcome.Word == inspect.Released && p.outcome.NowErr == nil {
-		now := "Nobody holds it now."
-		if p.sentOne() && len(p.outcome.Now) > 0 {
-			now = "The others hold on: " + p.outcome.Now[0].HolderWords() + "."
-		} else if len(p.outcome.Now) > 0 && len(p.outcome.Now[0].Holders) > 0 {
-			now = "It was taken at once by " + p.outcome.Now[0].HolderWords() + "."
-		}
-		lines = append(lines, m.wrapped(now)...)
-	}
+	lines = append(lines, m.wrapped(p.nowWords())...)
 	switch p.after {
 	case "":
 	case afterBegun:
@@ -306,6 +298,23 @@ func (m root) outcomeText() []string {
 		lines = append(lines, m.wrapped("Next: "+p.after+".")...)
 	}
 	return append(lines, "", m.theme.Muted.Wrap(" Enter goes back to the list."))
+}
+
+// nowWords say who has the lock just after the release; "" once it is known who
+// took it next.
+func (p *release) nowWords() string {
+	now := p.outcome.Now
+	switch {
+	case p.outcome.Word != inspect.Released || p.outcome.NowErr != nil:
+		return ""
+	case p.sentOne() && len(now) > 0:
+		return "The others hold on: " + now[0].HolderWords() + "."
+	case p.after != afterBegun:
+		return ""
+	case len(now) > 0 && len(now[0].Holders) > 0:
+		return "It was taken at once by " + now[0].HolderWords() + "."
+	}
+	return "Nobody holds it now."
 }
 
 // sentOne reports whether some of several holders were to stay.
