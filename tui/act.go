@@ -89,7 +89,7 @@ func (m root) acting(plan inspect.Plan, verb, reason string, signs []inspect.Evi
 		ctx, cancel := context.WithTimeout(parent, limit)
 		defer cancel()
 		o, warnings := log.Act(ctx, in, plan, c)
-		if fw != nil && plan.Act != inspect.SetTTL {
+		if fw != nil {
 			fw.f.Acted(&plan.Lock, o) // its event will say who it was
 		}
 		return o, warnings

@@ -123,10 +123,15 @@ func renewals(prev, cur *Lock, is, kept []family.Holder, w *witness) []Event {
 			e.Holder = who(kept[0].ID)
 		}
 		e.TTL, e.PrevTTL = cur.leftMS(cur.SampledAt), prev.leftMS(w.at)
+		if w.forced {
+			e.Note = setByOperator
+		}
 		out = append(out, e)
 	}
 	return out
 }
+
+const setByOperator = "its time was set by an operator, not by its holder"
 
 // slack is by how much two looks may differ in a deadline that is the same:
 // either may be off by half a round trip, clocks drift, and Redis counts whole

@@ -243,6 +243,9 @@ func (s *story) finish() {
 	for i := len(s.out) - 1; i >= 0 && s.cur != nil && s.alive; i-- {
 		if s.out[i].Kind == WasRenewed && s.gen == s.gens {
 			s.out[i].TTL = s.cur.leftMS(s.cur.SampledAt)
+			if s.w.forced {
+				s.out[i].Note = setByOperator
+			}
 			return
 		}
 	}

@@ -184,9 +184,12 @@ func (t *tracker) watched(r *row, cur *Lock, events []Event, w *witness) *Watche
 			renewals++
 		}
 	}
-	if renewals == 0 {
+	switch {
+	case renewals == 0:
 		steady(&old.Lock, &next.Lock)
 		return next
+	case w.forced:
+		return next // an operator set its time: that is no sign of its holder
 	}
 	t.beat(r, &old.Lock, cur, renewals, w)
 	beat := r.learn.beat
