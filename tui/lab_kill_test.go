@@ -2,6 +2,7 @@ package tui_test
 
 import (
 	"maps"
+	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -51,19 +52,55 @@ func TestE2ELabIsKilled(t *testing.T) {
 	}
 }
 
+// Who breaks a story off with ctrl+c leaves nothing at all.
+func TestE2ELabIsInterrupted(t *testing.T) {
+	redistest.Need(t)
+	server := redistest.Start(t)
+	server.Do("SET", "app:key", "1")
+	before := server.Dump()
+	cmd := labOn(t, server, built(t), "gc-pause-late-write")
+	var said strings.Builder
+	cmd.Stderr = &said
+	begin(t, cmd, server)
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // with the exit code of an error
+	if code := cmd.ProcessState.ExitCode(); code != 1 || !strings.Contains(said.String(), "interrupted; nothing of the lab is left") {
+		t.Errorf("it ended with %d and said %q", code, said.String())
+	}
+	if after := server.Dump(); !maps.Equal(after, before) {
+		t.Errorf("there are %d keys after ctrl+c, %d before", len(after), len(before))
+	}
+}
+
+// labOn is a story on the server, not started yet.
+func labOn(t *testing.T, server *redistest.Server, path, story string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(path, "simulate", story, "-p", strconv.Itoa(server.Port), "--yes")
+	cmd.Env = append(cmd.Environ(), "XDG_CONFIG_HOME="+t.TempDir())
+	return cmd
+}
+
+// begin starts a story and waits for its first key.
+func begin(t *testing.T, cmd *exec.Cmd, server *redistest.Server) {
+	t.Helper()
+	was := server.Do("DBSIZE")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for begun := time.Now(); server.Do("DBSIZE") == was && time.Since(begun) < patience; {
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
 // killLab starts a story on the server, kills it a while after its first key is
 // there, and reports 1 when it left keys.
 func killLab(t *testing.T, server *redistest.Server, path, story string, after time.Duration) int {
 	t.Helper()
 	was := server.Do("DBSIZE")
-	cmd := exec.Command(path, "simulate", story, "-p", strconv.Itoa(server.Port), "--yes")
-	cmd.Env = append(cmd.Environ(), "XDG_CONFIG_HOME="+t.TempDir())
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	for begun := time.Now(); server.Do("DBSIZE") == was && time.Since(begun) < 20*time.Second; {
-		time.Sleep(2 * time.Millisecond)
-	}
+	cmd := labOn(t, server, path, story)
+	begin(t, cmd, server)
 	time.Sleep(after)
 	_ = cmd.Process.Kill() // it may have ended
 	_ = cmd.Wait()         // killed on purpose

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -189,6 +192,36 @@ func lengths(s *scenario.Scenario, w *scenario.World, try int) labrun.Lengths {
 		l.Real = 15 * time.Second
 	}
 	return l
+}
+
+// A lab that was killed leaves a directory, which the next one removes; that of a
+// lab that runs stays.
+func TestOwnServersSweepWhatAKilledLabLeft(t *testing.T) {
+	redistest.Need(t)
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	old, young, other := filepath.Join(tmp, "fencepost-lab-old"), filepath.Join(tmp, "fencepost-lab-young"), filepath.Join(tmp, "fencepost-other")
+	for _, dir := range []string{old, young, other} {
+		if err := os.MkdirAll(filepath.Join(dir, "redis-1"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, dir := range []string{old, other} {
+		if err := os.Chtimes(dir, time.Time{}, time.Now().Add(-2*time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	own, err := labrun.NewOwn(labrun.LengthsFor(nil, 0), 5*time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := own.Close(); err != nil {
+		t.Error(err)
+	}
+	left, err := filepath.Glob(filepath.Join(tmp, "*"))
+	if err != nil || !slices.Equal(left, []string{young, other}) {
+		t.Errorf("left: %v, %v", left, err)
+	}
 }
 
 // In a Cluster the lock and the resource live on different nodes; each step's

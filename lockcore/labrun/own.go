@@ -47,7 +47,8 @@ func NewOwn(l Lengths, timeout time.Duration) (*Own, error) {
 	if err != nil {
 		return nil, ErrNoServer
 	}
-	dir, err := os.MkdirTemp("", "fencepost-lab-")
+	sweep()
+	dir, err := os.MkdirTemp("", dirName)
 	if err != nil {
 		return nil, fmt.Errorf("labrun: %w", err)
 	}
@@ -55,6 +56,24 @@ func NewOwn(l Lengths, timeout time.Duration) (*Own, error) {
 	o := &Own{binary: binary, dir: dir, nodes: make(map[string]*process)}
 	o.Port = newPort(o.client, l, timeout)
 	return o, nil
+}
+
+// dirName begins the names of the directories in which servers of the lab run,
+// and no story takes as long as dirLife.
+const (
+	dirName = "fencepost-lab-"
+	dirLife = time.Hour
+)
+
+// sweep removes the directories of labs that were killed: their servers went
+// with them, but nobody was left to tidy up.
+func sweep() {
+	dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), dirName+"*")) // the pattern is sound
+	for _, dir := range dirs {
+		if info, err := os.Lstat(dir); err == nil && info.IsDir() && time.Since(info.ModTime()) > dirLife {
+			_ = os.RemoveAll(dir) // another user's stay
+		}
+	}
 }
 
 // Close ends all servers and removes what they kept.

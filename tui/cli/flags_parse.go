@@ -28,7 +28,7 @@ func parseArgs(args []string) (parsed, error) {
 		f.bind(fs, &p.opts)
 	}
 	if err := fs.Parse(expandHelp(args)); err != nil {
-		return p, flagError(err)
+		return p, flagError(err, verbAmong(args))
 	}
 	fs.Visit(func(f *pflag.Flag) { p.given[f.Name] = true })
 	p.words = fs.Args()
@@ -82,7 +82,7 @@ func wantsValue(arg string) bool {
 
 // flagError puts pflag's errors into words without what was given: that may be
 // a password on the wrong side of its flag.
-func flagError(err error) error {
+func flagError(err error, v verb) error {
 	var (
 		unknown *pflag.NotExistError
 		missing *pflag.ValueRequiredError
@@ -90,7 +90,7 @@ func flagError(err error) error {
 	)
 	switch {
 	case errors.As(err, &unknown):
-		return unknownFlag(unknown)
+		return unknownFlag(unknown, v)
 	case errors.As(err, &missing):
 		f := findFlag(missing.GetFlag().Name)
 		return usagef("--%s needs a value: --%s %s", f.name, f.name, f.value)
@@ -104,18 +104,36 @@ func flagError(err error) error {
 	return usagef("a flag cannot be read; flags are written --name VALUE or --name=VALUE")
 }
 
-func unknownFlag(e *pflag.NotExistError) error {
+// unknownFlag suggests the nearest flag of the verb, or of all where the verb is
+// not known.
+func unknownFlag(e *pflag.NotExistError, v verb) error {
 	if e.GetSpecifiedShortnames() != "" {
 		return usagef("there is no such flag of one letter")
 	}
 	var names []string
 	for _, f := range flags() {
-		names = append(names, f.name)
+		if v.name == "" || v.takes(f) {
+			names = append(names, f.name)
+		}
+	}
+	if v.name == "simulate" && e.GetSpecifiedName() == "list" {
+		return usagef("there is no such flag; fencepost simulate without a NAME lists the scenarios")
 	}
 	if near := config.Closest(e.GetSpecifiedName(), names); near != "" {
 		return usagef("there is no such flag; is --%s meant?", near)
 	}
 	return usagef("there is no such flag")
+}
+
+// verbAmong is the verb on a command line that could not be read; without one
+// it has no name.
+func verbAmong(args []string) verb {
+	i := slices.IndexFunc(args, func(a string) bool { return slices.Contains(verbNames(), a) })
+	if i < 0 {
+		return verb{}
+	}
+	v, _ := findVerb(args[i])
+	return v
 }
 
 func findFlag(name string) flag {

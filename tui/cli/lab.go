@@ -76,13 +76,24 @@ func (l lab) playOnce(ctx context.Context, s *scenario.Scenario, w *scenario.Wor
 		}
 		opt.Prefix = own.Prefix()
 		run, err := scenario.Play(ctx, s, w, own, opt)
-		return played{run, own.Prefix(), lengths.Real}, errors.Join(err, own.Close())
+		return played{run, own.Prefix(), lengths.Real}, brokenOff(err, own.Close())
 	}
 	port := labrun.New(l.client, lengths, l.timeout)
 	opt.Prefix = port.Prefix()
 	run, err := scenario.Play(ctx, s, w, port, opt)
 	// ctrl+c ends the story, not the tidying up.
-	return played{run, port.Prefix(), lengths.Real}, errors.Join(err, port.Clean(context.WithoutCancel(ctx)))
+	return played{run, port.Prefix(), lengths.Real}, brokenOff(err, port.Clean(context.WithoutCancel(ctx)))
+}
+
+// errInterrupted says that somebody broke a story off.
+var errInterrupted = errors.New("interrupted; nothing of the lab is left")
+
+// brokenOff is how a story ended, and the tidying up behind it.
+func brokenOff(err, tidying error) error {
+	if tidying == nil && errors.Is(err, context.Canceled) {
+		return errInterrupted
+	}
+	return errors.Join(err, tidying)
 }
 
 // scenarioDir is where people keep stories of their own; "" nowhere.

@@ -180,7 +180,10 @@ func (inv *invocation) simulate(ctx context.Context, l lab, p plan) int {
 	for i := range p.worlds {
 		w := &p.worlds[i]
 		run, err := l.play(ctx, p.story, &w.World, w.ends, p.seed)
-		if err != nil {
+		switch {
+		case errors.Is(err, errInterrupted):
+			return inv.fail(err)
+		case err != nil:
 			return inv.fail(fmt.Errorf("world %s: %w", w.Name, err))
 		}
 		runs = append(runs, run)

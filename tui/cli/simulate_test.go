@@ -163,7 +163,10 @@ func TestSimulateSaysWhichNameIsMeant(t *testing.T) {
 		t.Fatal(err)
 	}
 	run(t, nil, "simulate", "two-till", "--config", filepath.Join(dir, "config.toml")).has(t, "one's own", exitUsage, "is two-tills meant?")
-	run(t, nil, "simulate", "gc-pause-late-write", "--wrold", "guard").has(t, "--wrold", exitUsage, "is --world meant?")
+	for flag, want := range map[string]string{"--wrold": "is --world meant?", "--transcirpt": "is --transcript meant?",
+		"--list": "without a NAME lists the scenarios", "--bogus": "there is no such flag\n"} {
+		run(t, nil, "simulate", "gc-pause-late-write", flag, "x").has(t, flag, exitUsage, want)
+	}
 }
 
 // ownStory is a story of one's own, as a trainer would write it.
