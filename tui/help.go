@@ -35,7 +35,7 @@ func (m root) helpBody() []string {
 // helpLines are made from the bindings, so that they cannot say other keys than
 // those that work.
 func (m root) helpLines() []string {
-	lines := []string{"", " " + m.theme.Strong.Wrap("Keys here"), ""}
+	lines := []string{"", " " + m.theme.Strong.Wrap(m.helpWord("keys-here", "Keys here")), ""}
 	bindings := m.keys.For(m.help.scope)
 	width := 0
 	for _, b := range bindings {
@@ -44,7 +44,7 @@ func (m root) helpLines() []string {
 	for _, b := range bindings {
 		lines = append(lines, m.helpOf(b, width)...)
 	}
-	lines = append(lines, "", " "+m.theme.Strong.Wrap("What the screen says"), "")
+	lines = append(lines, "", " "+m.theme.Strong.Wrap(m.helpWord("keys-mean", "What the screen says")), "")
 	texts := legend()
 	if m.inLab() {
 		texts = m.words().Legend()
@@ -65,8 +65,11 @@ func (m root) helpLines() []string {
 // width cells wide.
 func (m root) helpOf(b keymap.Binding, width int) []string {
 	text := b.Help
+	if m.inLab() {
+		text = m.words().KeyHelp(string(b.ID), b.Help)
+	}
 	if b.Dangerous {
-		text += " (leads to a change)"
+		text += " " + m.helpWord("keys-danger", "(leads to a change)")
 	}
 	lead := "   " + m.theme.Key.Wrap(theme.Pad(b.Names(), width)) + "  "
 	var lines []string

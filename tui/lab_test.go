@@ -519,6 +519,31 @@ func TestLabSpeaksAnotherLanguageAtOnce(t *testing.T) {
 	}
 }
 
+// Every key of the lab's places is explained in every language.
+func TestLabHelpSpeaksTheLanguage(t *testing.T) {
+	words, err := korean()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, scope := range []keymap.Scope{keymap.Lab, keymap.LabList, keymap.LabMenu, keymap.LabTalk, keymap.LabFree} {
+		for _, b := range keymap.Default().For(scope) {
+			if words.KeyHelp(string(b.ID), "") == "" {
+				t.Errorf("%s: nobody says in Korean what %s does", scope, b.ID)
+			}
+			if b.Hint != "" && words.Hint(string(b.ID), "") == "" {
+				t.Errorf("%s: %s has no Korean word beside its key", scope, b.ID)
+			}
+		}
+	}
+	d := onStory(t, "gc-pause-late-write", 80, 24, "ko").lab("?")
+	if v := d.view(); !strings.Contains(v, "여기서 쓰는 키") || strings.Contains(v, "Keys here") {
+		t.Errorf("the help in Korean:\n%s", v)
+	}
+	if v := newDirect(80, 24, labOptions(t, "ko")).lab("?").view(); !strings.Contains(v, "Keys here") {
+		t.Errorf("outside of the lab the help is:\n%s", v)
+	}
+}
+
 func TestLabHandoutIsWritten(t *testing.T) {
 	if v := onStory(t, "gc-pause-late-write", 80, 24, "en").lab("E").view(); !strings.Contains(v, "/tmp/gc-pause-late-write.md") {
 		t.Errorf("no handout:\n%s", v)

@@ -270,6 +270,14 @@ func (w *Words) Hint(id, otherwise string) string {
 	return otherwise
 }
 
+// KeyHelp says what a key does; where the language has nothing, the key's own words.
+func (w *Words) KeyHelp(id, otherwise string) string {
+	if w.has("key", id) {
+		return w.say("key", id)
+	}
+	return otherwise
+}
+
 // SixQuestions is how many questions are asked of every lock that went wrong.
 const SixQuestions = 6
 

@@ -30,6 +30,7 @@ type Words struct {
 type wordFile struct {
 	UI     map[string]string    `toml:"ui"`
 	Hint   map[string]string    `toml:"hint"`
+	Key    map[string]string    `toml:"key"`
 	Legend map[string]string    `toml:"legend"`
 	Rule   map[string]string    `toml:"rule"`
 	Class  map[string]string    `toml:"class"`
@@ -87,7 +88,7 @@ func Speak(lang string) (*Words, error) {
 		return nil, fmt.Errorf("scenario: words/%s.toml: nothing is called %s", lang, extra[0])
 	}
 	w := &Words{Lang: lang, texts: make(map[string]Text), tables: map[string]map[string]string{
-		"ui": f.UI, "hint": f.Hint, "legend": f.Legend, "rule": f.Rule, "class": f.Class, "does": f.Does, "says": f.Says, "store": f.Store, "thinks": f.Thinks, "tell": f.Tell,
+		"ui": f.UI, "hint": f.Hint, "key": f.Key, "legend": f.Legend, "rule": f.Rule, "class": f.Class, "does": f.Does, "says": f.Says, "store": f.Store, "thinks": f.Thinks, "tell": f.Tell,
 	}}
 	for name, s := range f.Story {
 		w.texts[name] = s.text()

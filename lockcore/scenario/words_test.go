@@ -37,7 +37,7 @@ func tables(t *testing.T, lang string) map[string]map[string]string {
 	}
 	out := make(map[string]map[string]string)
 	for name, table := range f {
-		if name == "story" {
+		if name == "story" || name == "key" { // English has the keymap's own words
 			continue
 		}
 		out[name] = make(map[string]string)

@@ -163,7 +163,7 @@ func TestSimulateSaysWhichNameIsMeant(t *testing.T) {
 		t.Fatal(err)
 	}
 	run(t, nil, "simulate", "two-till", "--config", filepath.Join(dir, "config.toml")).has(t, "one's own", exitUsage, "is two-tills meant?")
-	for flag, want := range map[string]string{"--wrold": "is --world meant?", "--transcirpt": "is --transcript meant?",
+	for flag, want := range map[string]string{"--wrold": "is --world meant?", "--transcrip": "is --transcript meant?",
 		"--list": "without a NAME lists the scenarios", "--bogus": "there is no such flag\n"} {
 		run(t, nil, "simulate", "gc-pause-late-write", flag, "x").has(t, flag, exitUsage, want)
 	}
