@@ -40,6 +40,12 @@ func (f feed) row(id string) *row {
 	return nil
 }
 
+// passed reports whether a pass has been over every node and none is under way.
+// It may still be incomplete: keys may be refused.
+func passed(v *inspect.View) bool {
+	return !v.Scanning && v.Coverage.Nodes > 0 && v.Coverage.NodesScanned == v.Coverage.Nodes
+}
+
 // known is up to when what a row says is known to hold, and live whether its
 // node answers.
 func (f feed) known(r *row) (at time.Time, live bool) {
@@ -57,7 +63,7 @@ func (n newsMsg) apply(m root) (root, tea.Cmd) {
 		m.list.table = table.State{} // while the first rows come in, the cursor waits at the top
 	}
 	f.view, f.slots = n.view, n.slots
-	f.through = f.through || n.view.Coverage.Complete && !n.view.Scanning
+	f.through = f.through || passed(n.view)
 	f.events, f.missed = appended(f.events, n.events), f.missed+n.lost
 	m = m.announce(n.events)
 	m.list = m.list.sync(m)

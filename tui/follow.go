@@ -114,7 +114,7 @@ func (fw *following) take(v *inspect.View, now time.Time) {
 	fw.round++
 	// What a pass comes upon was there before the console looked; what is new
 	// while none is under way has come.
-	quiet := !v.Scanning && v.Coverage.Complete
+	quiet := passed(v)
 	came := quiet && fw.quiet
 	for _, w := range v.Rows {
 		r := fw.byFact[w]

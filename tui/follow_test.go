@@ -25,7 +25,11 @@ func seen(key, holder string, ttl int64, since time.Time) *inspect.Watched {
 }
 
 func viewOf(complete bool, w ...*inspect.Watched) *inspect.View {
-	return &inspect.View{Rows: w, Scanning: !complete, Coverage: inspect.Coverage{Nodes: 1, Complete: complete}}
+	v := &inspect.View{Rows: w, Scanning: !complete, Coverage: inspect.Coverage{Nodes: 1, Complete: complete}}
+	if complete {
+		v.Coverage.NodesScanned = 1
+	}
+	return v
 }
 
 // A row keeps its place and what was learned while its holder has it; another

@@ -127,17 +127,17 @@ func (m root) coverageWords() []string {
 	progress := fmt.Sprintf("%s of ~%s keys", roughly(c.Scanned), roughly(max(c.Keyspace, c.Scanned)))
 	var parts []string
 	switch {
-	case v.Paused && !c.Complete:
+	case v.Paused && !passed(v):
 		parts = []string{"scan PAUSED at " + progress + " (" + keymap.Name(key.Keys[0]) + " goes on)"}
-	case v.Scanning || !m.feed.through && len(c.Errors) == 0:
+	case !passed(v) && len(c.Errors) == 0:
 		parts = []string{"scanned " + progress}
 	default:
 		parts = []string{m.depthWords()}
 	}
-	if v.Paused && c.Complete {
+	if v.Paused && passed(v) {
 		parts = slices.Insert(parts, 0, "search PAUSED ("+keymap.Name(key.Keys[0])+" goes on)")
 	}
-	if !c.Complete && m.feed.through && !v.Scanning {
+	if !c.Complete && (passed(v) || len(c.Errors) > 0) {
 		parts = slices.Insert(parts, 0, "INCOMPLETE")
 		parts = slices.Insert(parts, 1, c.Errors...) // before what a narrow screen may cut
 	} else {
