@@ -36,12 +36,19 @@ type following struct {
 	free   []int
 	round  uint64
 	leaves int // rows that are gone and still shown
+	sited  bool
 }
 
 // follow begins to follow the locks that the console is for.
 func follow(ctx context.Context, o *Options) *following {
 	f := o.Inspector.Follow(ctx, o.Query, inspect.FollowOptions{Crash: o.Crash.Report})
-	return &following{f: f, rows: map[string]*row{}, byFact: map[*inspect.Watched]*row{}}
+	return &following{f: f, rows: map[string]*row{}, byFact: map[*inspect.Watched]*row{}, sited: sited(o.Inspector.Nodes())}
+}
+
+// sited reports whether one key may be on several nodes, as where independent
+// masters make up one lock; in a Cluster each is on one.
+func sited(nodes []inspect.Node) bool {
+	return slices.ContainsFunc(nodes, func(n inspect.Node) bool { return !n.Cluster && n.Addr != nodes[0].Addr })
 }
 
 // stop ends the following; it takes well under a second, whatever the servers do.
@@ -151,7 +158,7 @@ func (fw *following) put(w *inspect.Watched, came bool) *row {
 		delete(fw.byFact, old.watched)
 		r = old.next(w)
 	} else {
-		r = newRow(w, came)
+		r = newRow(w, came, fw.sited)
 		r.slot = fw.slot()
 	}
 	fw.rows[r.id], fw.byFact[w], fw.slots[r.slot] = r, r, r

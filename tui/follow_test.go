@@ -124,6 +124,31 @@ func TestOrderedIsSorted(t *testing.T) {
 	}
 }
 
+// What has the same key is told apart: by its database, and by its node where
+// that may be on several.
+func TestNamesTellRowsApart(t *testing.T) {
+	at := func(addr string, db int, cluster bool) inspect.Node {
+		return inspect.Node{Addr: addr, DB: db, Cluster: cluster}
+	}
+	for want, nodes := range map[string][]inspect.Node{
+		"3/lock:a":      {at("n", 3, false), at("n", 0, false)},
+		"lock:a":        {at("n", 0, true), at("o", 0, true)},
+		"lock:a @n:1":   {at("n:1", 0, false), at("o:1", 0, false)},
+		"3/lock:a @n:1": {at("n:1", 3, false), at("o:1", 3, false)},
+	} {
+		w := seen("lock:a", redissonA, 1, noon)
+		w.Node, w.DB = nodes[0].Addr, nodes[0].DB
+		if got := newRow(w, false, sited(nodes)).name; got != want {
+			t.Errorf("a lock on %s in db %d is called %q, want %q", w.Node, w.DB, got, want)
+		}
+	}
+	w := seen("lock:a", redissonA, 1, noon)
+	w.Node = "Host-9:1"
+	if r := newRow(w, false, true); !r.matches("host-9") || r.matches("!lock:a") {
+		t.Error("the filter does not look at the whole name")
+	}
+}
+
 // After a gap it is said what was found to be other, and later events are not
 // put down to it.
 func TestGapSaysWhatWasFound(t *testing.T) {

@@ -58,7 +58,7 @@ func (m root) announce(events []inspect.Event) root {
 	for i := range events {
 		e := &events[i]
 		text := e.Note
-		if len(m.feed.view.Nodes) > 1 {
+		if servers(m.feed.view.Nodes) > 1 {
 			text = e.Node + ": " + text
 		}
 		switch {

@@ -17,6 +17,15 @@ func (m root) allLive() bool {
 	return len(nodes) > 0 && !slices.ContainsFunc(nodes, func(n inspect.NodeStatus) bool { return n.Reach != inspect.Live })
 }
 
+// servers is how many servers some nodes are on: each database of one is a node.
+func servers(nodes []inspect.NodeStatus) int {
+	seen := map[string]bool{}
+	for i := range nodes {
+		seen[nodes[i].Addr] = true
+	}
+	return len(seen)
+}
+
 // silent are the nodes that do not answer.
 func (m root) silent() []*inspect.NodeStatus {
 	var out []*inspect.NodeStatus
@@ -55,8 +64,12 @@ func (m root) silence(silent []*inspect.NodeStatus) string {
 	if n.Heard.IsZero() {
 		since = " so far"
 	}
-	if all := len(m.feed.view.Nodes); all > 1 {
-		return fmt.Sprintf("%d of %d nodes: NO ANSWER%s", len(silent), all, since)
+	if all := servers(m.feed.view.Nodes); all > 1 {
+		var mute []inspect.NodeStatus
+		for _, s := range silent {
+			mute = append(mute, *s)
+		}
+		return fmt.Sprintf("%d of %d nodes: NO ANSWER%s", servers(mute), all, since)
 	}
 	if n.Reach == inspect.Lost && !n.Heard.IsZero() {
 		return "LOST" + since
@@ -90,7 +103,7 @@ func (m root) secondLine() string {
 // whySilent says what is wrong with a node, and what comes next.
 func (m root) whySilent(n *inspect.NodeStatus) string {
 	at := ""
-	if len(m.feed.view.Nodes) > 1 {
+	if servers(m.feed.view.Nodes) > 1 {
 		at = n.Addr + ": "
 	}
 	if n.Reach == inspect.Late {
@@ -143,7 +156,7 @@ func (m root) coverageWords() []string {
 	} else {
 		parts = append(parts, c.Errors...)
 	}
-	parts = append(parts, whereWords(&c)...)
+	parts = append(parts, whereWords(&c, servers(v.Nodes) > 1)...)
 	if c.PossibleHidden > 0 {
 		parts = append(parts, fmt.Sprintf("%d doubtful hidden", c.PossibleHidden))
 	}
@@ -167,7 +180,7 @@ func (m root) depthWords() string {
 }
 
 // whereWords say in which databases and nodes was looked, and in which not.
-func whereWords(c *inspect.Coverage) []string {
+func whereWords(c *inspect.Coverage, several bool) []string {
 	var parts []string
 	if len(c.DBs) > 0 {
 		text := "db " + numbers(c.DBs)
@@ -179,7 +192,7 @@ func whereWords(c *inspect.Coverage) []string {
 	if len(c.Match) > 0 && !slices.Equal(c.Match, []string{"*"}) {
 		parts = append(parts, "only "+strings.Join(c.Match, " "))
 	}
-	if c.Nodes > 1 {
+	if several || c.NodesScanned < c.Nodes && c.Nodes > 1 {
 		parts = append(parts, fmt.Sprintf("%d of %d nodes", c.NodesScanned, c.Nodes))
 	}
 	return parts

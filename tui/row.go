@@ -7,6 +7,7 @@ import (
 
 	"fencepost/lockcore/inspect"
 	"fencepost/lockcore/inspect/family"
+	"fencepost/lockcore/wire"
 	"fencepost/tui/theme"
 )
 
@@ -21,6 +22,7 @@ type row struct {
 	whole   int64     // the largest TTL seen of this holder, ms: the bar's full length
 	before  string    // the holder before this one, where the console saw it
 	gone    time.Time // when the server said that it is gone; zero while it is there
+	sited   bool      // others of its name may be on other nodes
 
 	// What the list needs of every row at every change, worked out once: the
 	// row's name, and widths in cells.
@@ -31,8 +33,8 @@ type row struct {
 
 // newRow is the row of a lock that was not on the screen. came says that it is
 // known not to have been there before.
-func newRow(w *inspect.Watched, came bool) *row {
-	r := &row{watched: w, lock: &w.Lock, id: rowID(&w.Lock), whole: lease(w)}
+func newRow(w *inspect.Watched, came, sited bool) *row {
+	r := &row{watched: w, lock: &w.Lock, id: rowID(&w.Lock), whole: lease(w), sited: sited}
 	if came {
 		r.since = w.FirstSeen
 	}
@@ -73,6 +75,9 @@ func lease(w *inspect.Watched) int64 {
 // dressed fills in what is worked out once.
 func (r *row) dressed() *row {
 	r.name = nameOf(r.lock)
+	if r.sited {
+		r.name += " @" + wire.Clean(r.lock.Node)
+	}
 	r.nameWidth = theme.Width(r.name)
 	r.holderWidth = theme.Width(holderCell(r.lock, theme.Glyphs{}, 1<<10))
 	return r
@@ -86,7 +91,7 @@ func (r *row) matches(want string) bool {
 		return true
 	}
 	if r.text == "" {
-		r.text = textOf(r.lock)
+		r.text = strings.ToLower(r.name + "\n" + textOf(r.lock))
 	}
 	return strings.Contains(r.text, want) != not
 }

@@ -138,22 +138,26 @@ func (r *row) stateWords() string {
 	return string(r.lock.State)
 }
 
-// nameOf is what a row is called.
+// nameOf is what a row is called: its key, with the database where that is not
+// the first.
 func nameOf(l *inspect.Lock) string {
 	text := l.Key.String()
 	if l.HasField {
 		text += " field " + l.Field.String()
 	}
+	if l.DB != 0 {
+		text = strconv.Itoa(l.DB) + "/" + text
+	}
 	return text
 }
 
-// textOf is what a filter looks through, in lower case.
+// textOf is what a filter looks through besides the name.
 func textOf(l *inspect.Lock) string {
-	parts := []string{nameOf(l), l.Resource.String(), holderText(l), l.Family, l.Label, string(l.Kind), string(l.State), l.Fence}
+	parts := []string{l.Resource.String(), holderText(l), l.Family, l.Label, string(l.Kind), string(l.State), l.Fence}
 	if l.Persistent {
 		parts = append(parts, "no expiry")
 	}
-	return strings.ToLower(strings.Join(parts, "\n"))
+	return strings.Join(parts, "\n")
 }
 
 func holderText(l *inspect.Lock) string {
