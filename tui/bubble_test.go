@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -36,7 +37,7 @@ type bench struct {
 
 	following *following
 	clip      []string
-	bells     int
+	bells     atomic.Int32
 	audit     *bytes.Buffer
 	wire      *cable
 	faulty    bool // the test makes a fault
@@ -141,7 +142,7 @@ func start(t *testing.T, bo benchOptions) *bench {
 		bo.console(&o)
 	}
 	b.following = follow(ctx, &o)
-	m := newRoot(ctx, o, b.following, outlet{func(text string) error { b.clip = append(b.clip, text); return nil }, func() error { b.bells++; return nil }})
+	m := newRoot(ctx, o, b.following, outlet{func(text string) error { b.clip = append(b.clip, text); return nil }, func() error { b.bells.Add(1); return nil }})
 	b.program = tea.NewProgram(spy{m}, tea.WithInput(nil), tea.WithOutput(b.out), tea.WithoutSignalHandler(), tea.WithAltScreen())
 	o.Crash.onStop(b.program.Kill)
 	go func() {

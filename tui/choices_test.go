@@ -166,15 +166,15 @@ func TestWaitAndTellMe(t *testing.T) {
 				b.want("you will be told, with a bell", "you will be told of 1 lock")
 				b.do("PEXPIRE", "order:1", "40000")
 				b.pass(3 * time.Second)
-				if b.bells != 0 {
+				if b.bells.Load() != 0 {
 					t.Error("it rang though the same holder has it")
 				}
 				c.then(b)
 				b.pass(1500 * time.Millisecond)
 				b.want(c.want)
 				b.never("you will be told of")
-				if b.bells != 1 {
-					t.Errorf("it rang %d times", b.bells)
+				if b.bells.Load() != 1 {
+					t.Errorf("it rang %d times", b.bells.Load())
 				}
 				if b.audit.Len() != 0 {
 					t.Error("waiting is in the audit")
@@ -196,13 +196,13 @@ func TestAskAgainLater(t *testing.T) {
 		b.enter("ctrl+u", "2m", "enter")
 		b.want("you will be asked again in 2 min", "you will be told of 1 lock")
 		b.pass(115 * time.Second)
-		if b.bells != 0 {
+		if b.bells.Load() != 0 {
 			t.Error("it rang before its time")
 		}
 		b.pass(10 * time.Second)
 		b.want("order:1 is still held by " + redissonA)
-		if b.bells != 1 {
-			t.Errorf("it rang %d times", b.bells)
+		if b.bells.Load() != 1 {
+			t.Errorf("it rang %d times", b.bells.Load())
 		}
 	})
 }
