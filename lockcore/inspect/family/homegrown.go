@@ -13,7 +13,7 @@ import (
 // these. The key's name is what tells them from ordinary data.
 func homeGrown() *Family {
 	return &Family{
-		ID: "home-grown", Label: "home-grown lock",
+		ID: homegrownID, Label: "home-grown lock",
 		Types:   []Type{String, Hash, ZSet, Set},
 		Looks:   "a key whose name says lock, mutex, lease, leader or semaphore, with a value such as people write into locks",
 		Match:   homegrownMatch,
@@ -172,7 +172,7 @@ func homegrownValue(f *Facts, r *Reading) {
 	case classTime, classISO:
 		homegrownTime(f, r, &h)
 	case classHostPID, classText, classNumber:
-		r.Weak = true
+		r.Weak = !oneOff(v)
 		h.ID = wire.Raw(v)
 		describe(&h, v)
 	case classJSON:

@@ -253,6 +253,9 @@ func homegrownDecodeRW(f *Facts) Reading {
 		return r
 	}
 	h := Holder{ID: wire.Raw(f.Main.Value), Mode: "write"}
+	if c := classOf(f.Main); c == classToken || c == classBinary || oneOff(f.Main.Value) {
+		r.Weak = false
+	}
 	describe(&h, f.Main.Value)
 	r.Holders = []Holder{h}
 	return r

@@ -103,6 +103,24 @@ func libraryToken(v string) bool {
 	return upperCase > 1 && lower > 1 && digits > 0 && !strings.ContainsAny(v, ".")
 }
 
+// oneOff reports whether a text is too long and too mixed for a name that comes
+// again: a ULID, a xid, a cuid, a random word. Only of one case, or it would have
+// been taken for a token at once.
+func oneOff(v string) bool {
+	var letters, digits int
+	for i := range len(v) {
+		switch c := v[i]; {
+		case c >= '0' && c <= '9':
+			digits++
+		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z':
+			letters++
+		default:
+			return false
+		}
+	}
+	return len(v) >= 20 && letters >= 4 && digits >= 4
+}
+
 // timeIn reads a time in seconds, milliseconds, microseconds, nanoseconds or as
 // a date, in milliseconds since 1970.
 func timeIn(v string) (int64, bool) {

@@ -39,7 +39,7 @@ func lint(f *Found, facts *Facts, r *Reading) []Warning {
 		add(DeadlinePassed, "its time is over: its own library would ignore it and let the next one in")
 	}
 	if r.Kind == Mutex && r.Weak && r.State == Held && len(r.Holders) == 1 && r.Holders[0].ID == "" {
-		add(ConstantValue, "every holder writes the same value, so none can tell its own lock from the next holder's when it releases")
+		add(ConstantValue, constantText(f))
 	}
 	if m := facts.Main; m.Type != None && !slices.Contains(f.Family.Types, m.Type) {
 		add(WrongType, "the key is "+article(m.Type)+", which "+f.Family.Label+" does not use here: its calls will fail")
@@ -91,6 +91,15 @@ func lintLong(facts *Facts, r *Reading, add func(code, text string)) {
 	if held := facts.Now.Sub(r.Holders[0].Since); held >= longHold && held.Milliseconds() >= longLeases*ttl {
 		add(HeldLong, "held for more than "+strconv.Itoa(int(held/time.Hour))+" h, many times its TTL: who renews a lock for so long may have forgotten it")
 	}
+}
+
+// constantText says what a value that names nobody means. Of a known library it is
+// known; else one value is all there is to go by.
+func constantText(f *Found) string {
+	if id := f.Family.ID; id == homegrownID || id == unknownID {
+		return "its value looks like one that every holder writes; then none can tell its own lock from the next holder's when it releases"
+	}
+	return "every holder writes the same value, so none can tell its own lock from the next holder's when it releases"
 }
 
 func lintExpiry(facts *Facts, r *Reading, add func(code, text string)) {

@@ -5,11 +5,17 @@ import (
 	"sync"
 )
 
+// The ids of the two families that are known by shape alone.
+const (
+	homegrownID = "home-grown"
+	unknownID   = "unknown"
+)
+
 // unknown is the family of locks of which only the shape is known; the claims
 // of several families on such a key make it (see Group).
 var unknown = sync.OnceValue(func() *Family {
 	return &Family{
-		ID:      "unknown",
+		ID:      unknownID,
 		Label:   "unknown library",
 		Types:   []Type{String},
 		Looks:   "nothing of its own: it stands for a shape that several families share",
