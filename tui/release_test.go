@@ -204,6 +204,44 @@ func TestArming(t *testing.T) {
 	})
 }
 
+// What is armed lapses after ten minutes without use, is renewed by use, and never
+// lapses inside an open panel.
+func TestArmingLapsesOnlyUnused(t *testing.T) {
+	o := tall()
+	o.console = func(c *Options) {
+		c.Explain, c.Identify = nil, nil
+		c.Server = Server{Name: "cache (redis.example.com:6379)", Addr: "redis.example.com:6379", Role: "master", Guarded: true}
+	}
+	run(t, o, func(b *bench) {
+		b.hold("order:1", redissonA, 2*time.Hour)
+		b.hold("order:2", redissonB, 2*time.Hour)
+		b.pass(11 * time.Second)
+		b.want("GUARDED, not armed")
+		b.press("u")
+		b.pass(time.Second)
+		b.press("2")
+		b.pass(400 * time.Millisecond)
+		b.want("Type redis.example.com to arm this target", "counts as production")
+		b.enter("redis.example.com", "enter")
+		b.want("ARMED 09:5")
+		b.pass(25 * time.Minute) // the panel stays open
+		b.want("ARMED 01:0")
+		b.enter("90m", "enter", redissonA[len(redissonA)-6:], "enter", "INC-1", "enter")
+		b.pass(time.Second)
+		b.want("TTL SET", "ARMED 09:5") // renewed by use
+		b.press("enter")
+		b.pass(9 * time.Minute)
+		b.want("ARMED 00:")
+		b.press("u")
+		b.pass(time.Second)
+		b.press("tab", "enter")
+		b.never("to arm this target")
+		b.press("esc", "esc")
+		b.pass(3 * time.Minute)
+		b.want("GUARDED, not armed")
+	})
+}
+
 func TestReadOnly(t *testing.T) {
 	o := empty()
 	o.console = func(c *Options) {
