@@ -106,7 +106,7 @@ func (b bulkMsg) apply(m root) (root, tea.Cmd) { //nolint:unparam // an applier 
 		p.drawn = b.at
 		m = m.reviewAll(b.found)
 	default:
-		p.compare(b.found)
+		m = m.compareAll(b.found)
 	}
 	return m, nil
 }
@@ -185,20 +185,28 @@ func (b *bulk) block(why string) {
 	b.stage, b.blocked, b.form = asking, why, form{}
 }
 
-// compare looks whether all of them are still as the list shows them.
-func (b *bulk) compare(found []*inspect.Lock) {
-	for i, it := range b.items {
-		l := found[i]
+// compareAll looks whether all of them are still as the list shows them.
+func (m root) compareAll(found []*inspect.Lock) root {
+	b := &m.bulk
+	b.items = slices.Clone(b.items)
+	for i := range b.items {
+		it, l := &b.items[i], found[i]
 		switch {
 		case b.stage != filling || it.left != "":
 		case l == nil:
 			b.block(it.name + " is gone by now.\nNothing was changed.")
 		case !sameHolders(&it.seen, l):
 			b.block(it.name + " has changed hands: " + l.HolderWords() + " has it now.\nNothing was changed.")
-		case it.plan.Weak && l.Deadline.Sub(it.seen.Deadline) > time.Second:
+		case !movedOn(&it.plan, &it.seen, l):
+		case m.onlyRenewed(it.id, &it.seen, l):
+			if plan, err := m.opts.Inspector.PlanRelease(*l); err == nil {
+				it.seen, it.plan = *l, plan
+			}
+		default:
 			b.block(it.name + ": its deadline has moved; it was renewed, or taken again by another of the same name.\nNothing was changed.")
 		}
 	}
+	return m
 }
 
 // typing reports whether a line of the form has the focus.

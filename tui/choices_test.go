@@ -497,3 +497,54 @@ func TestParseSpan(t *testing.T) {
 		t.Error("waiting is the gentlest choice and comes first")
 	}
 }
+
+// A holder that renews in its rhythm does not take the form away from whoever
+// fills it in: the plan follows the deadline. What does not fit the rhythm may be
+// another acquisition under the same id, and takes everything back.
+func TestRenewalInItsRhythmKeepsTheForm(t *testing.T) {
+	renewing := func(b *bench) {
+		b.hold("order:1", redissonA, 30*time.Second)
+		b.pass(10 * time.Second)
+		for range 4 {
+			b.do("PEXPIRE", "order:1", 30_000)
+			b.pass(10 * time.Second)
+		}
+		b.do("PEXPIRE", "order:1", 30_000)
+		b.pass(time.Second)
+		b.press("u")
+		b.pass(time.Second)
+		b.press("tab", "enter")
+		b.pass(400 * time.Millisecond)
+		b.enter(redissonA[len(redissonA)-6:], "enter", "INC-7")
+	}
+	run(t, tall(), func(b *bench) {
+		renewing(b)
+		b.pass(10*time.Second - 3500*time.Millisecond)
+		b.do("PEXPIRE", "order:1", 30_000)
+		b.pass(2500 * time.Millisecond)
+		b.want("> Reason, for the audit", "INC-7")
+		b.never("deadline has moved")
+		b.press("enter")
+		b.pass(300 * time.Millisecond)
+		b.want("RELEASED")
+		b.audited("release", "order:1", "INC-7", "RELEASED")
+	})
+	run(t, tall(), func(b *bench) {
+		renewing(b)
+		b.pass(time.Second)
+		b.do("DEL", "order:1")
+		b.do("HSET", "order:1", redissonA, "1") // the same thread, once more
+		b.do("PEXPIRE", "order:1", 30_000)
+		b.pass(1500 * time.Millisecond)
+		b.want("Its deadline has moved", "Nothing was changed.", "Release is off")
+		b.press("enter")
+		if b.do("HEXISTS", "order:1", redissonA) != int64(1) || b.audit.Len() > 0 {
+			t.Error("the later acquisition was released")
+		}
+		b.press("u")
+		b.pass(time.Second)
+		b.press("2")
+		b.pass(400 * time.Millisecond)
+		b.want("INC-7") // the reason that was typed is not lost
+	})
+}

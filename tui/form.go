@@ -65,13 +65,13 @@ func (m root) openForm(c choice) root {
 		f.lines = append(f.lines, formLine{kind: spanLine, ask: "Ask again in", text: field{}.insert([]rune("5m"))})
 	}
 	p.form = f
-	m = m.plan()
+	m = m.remake()
 	f = p.form
 	if c != toLater {
 		f.lines = append(f.lines, m.wallLines(c)...)
 	}
 	p.form, p.stage, p.top, m.notice = f, filling, 0, notice{}
-	return m.plan()
+	return m.remake()
 }
 
 func (m root) armingLine() formLine {
@@ -108,8 +108,8 @@ func (m root) proof(c choice) (text, ask string) {
 	return about.Proof()
 }
 
-// plan makes the plan anew from what is typed.
-func (m root) plan() root {
+// remake makes the plan anew from what is typed, and from the lock as it is now.
+func (m root) remake() root {
 	p := &m.release
 	f := &p.form
 	in := m.opts.Inspector

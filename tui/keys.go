@@ -157,7 +157,7 @@ func (m root) setInput(f field) (root, tea.Cmd) {
 	switch m.front() {
 	case atRelease:
 		m.release.form = m.release.form.set(f)
-		return m.plan(), nil
+		return m.remake(), nil
 	case atBulk:
 		m.bulk.form = m.bulk.form.set(f)
 		return m, nil
