@@ -72,15 +72,15 @@ func (n *nodeWalk) chunk(ctx context.Context, probes []probe) ([]dated, error) {
 		return nil, err
 	}
 	var worth []dated
-	for _, sm := range s.dated(n.Node) {
-		switch {
-		case sm.refused != "":
-			n.w.refused(map[string]string{sm.Key: sm.refused})
+	for i, sm := range s.samples {
+		switch why := s.fates[i].refused; {
+		case why != "":
+			n.w.refused(map[string]string{sm.Key: why})
 			if n.w.ordinary != nil {
 				n.w.ordinary(sm.Key)
 			}
-		case n.w.worthALook(sm.Sample):
-			worth = append(worth, sm)
+		case n.w.worthALook(sm):
+			worth = append(worth, s.dated(n.Node, i))
 		case n.w.ordinary != nil && sm.Type != family.None:
 			n.w.ordinary(sm.Key)
 		}

@@ -35,16 +35,14 @@ func dateAt(ctx context.Context, n Node, probes []probe) ([]dated, error) {
 	if err := s.sample(ctx); err != nil {
 		return nil, err
 	}
-	return s.dated(n), nil
+	out := make([]dated, len(s.samples))
+	for i := range out {
+		out[i] = s.dated(n, i)
+	}
+	return out, nil
 }
 
-func (s *sampler) dated(n Node) []dated {
-	out := make([]dated, len(s.samples))
-	for i, sm := range s.samples {
-		out[i] = dated{sm, s.when, n.Addr, s.fates[i]}
-	}
-	return out
-}
+func (s *sampler) dated(n Node, i int) dated { return dated{s.samples[i], s.when, n.Addr, s.fates[i]} }
 
 // dateKeys samples keys, each at the node of a Cluster that has it, n first.
 // An error is n's.

@@ -316,3 +316,33 @@ func TestSilenceIsAGapWherePolled(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 }
+
+// Renewals that come faster than a look is made are all counted, where the server
+// tells of each.
+func TestRenewalsFasterThanLooks(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t, "--notify-keyspace-events", "KEA")
+	p := redistest.NewProxy(t, s.Addr)
+	redisson(s, "lock:fast", holderA, 600_000)
+	w := follow(t, Node{Addr: s.Addr, Client: far(t, p)}, Query{}, FollowOptions{})
+	w.settled(ByTracking)
+	p.DelayReplies(60 * time.Millisecond)
+	const n = 100
+	for i := range n {
+		s.Do("PEXPIRE", "lock:fast", 600_000+i)
+		time.Sleep(10 * time.Millisecond)
+	}
+	renewed, limit := 0, time.Now().Add(30*time.Second)
+	w.until("all are counted", func(*View) bool {
+		for _, e := range w.events {
+			if e.Kind == WasRenewed && !e.Inferred {
+				renewed++
+			}
+		}
+		w.events = nil
+		return renewed >= n || time.Now().After(limit)
+	})
+	if renewed != n {
+		t.Errorf("%d renewals of %d", renewed, n)
+	}
+}

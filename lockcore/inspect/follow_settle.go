@@ -50,7 +50,7 @@ func (t *tracker) settle(job *readJob, complete bool) {
 			}
 			m.gap = "its slot was moved to " + to
 		}
-		if complete && m != nil && m.tries < mostTries && t.stirred(key) {
+		if complete && m != nil && m.tries < mostTries && t.stirred(key, m) {
 			m.tries++
 			t.merge(key, m) // something happened while we looked: look again
 		} else {
@@ -82,10 +82,12 @@ func (t *tracker) unread(key, why string, now time.Time) {
 // unreadRest is after what time a key is tried again that could not be read.
 const unreadRest = 2 * time.Second
 
-// stirred reports whether more was told of a key since it was read.
-func (t *tracker) stirred(key string) bool {
+// stirred reports whether more was told of a key since it was read, so that what
+// was found there cannot be put in order with what was told. Renewals can: each
+// counts, whether it came before the look or after.
+func (t *tracker) stirred(key string, told *mark) bool {
 	m := t.read.marks[key]
-	return m != nil && len(m.names) > 0
+	return m != nil && len(m.names) > 0 && !(len(told.names) > 0 && onlyRenewals(told.names) && onlyRenewals(m.names))
 }
 
 // settleKey compares the locks at one key with those that were known there.
@@ -138,6 +140,11 @@ func (t *tracker) witness(job *readJob, key string, m *mark, complete bool) *wit
 		w.whole = complete && !m.more && m.gap == "" && !m.flushed && m.tries < mostTries && m.first.After(t.feeds.swapped)
 	}
 	return w
+}
+
+// onlyRenewals reports whether nothing but renewals was told.
+func onlyRenewals(told []string) bool {
+	return !slices.ContainsFunc(told, func(name string) bool { return name != toldExpire })
 }
 
 // change replaces what is known of a lock; false where nothing happened to it.
