@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -516,6 +517,41 @@ func TestLabSpeaksAnotherLanguageAtOnce(t *testing.T) {
 	d := onStory(t, "gc-pause-late-write", 80, 24, "en", "ko").lab("]")
 	if !strings.Contains(d.lab("L").view(), "획득") || !strings.Contains(d.lab("L").view(), "acquire") {
 		t.Error("L does not change the language")
+	}
+}
+
+// Whatever is played by hand, the file that is saved passes the check and ends
+// as it says.
+func TestLabByHandIsAlwaysAStory(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for round := range 25 {
+		var saved string
+		d := newDirect(80, 24, labOptions(t, "en"), func(o *Options) {
+			o.Lab.Save = func(_, text string) (string, error) { saved = text; return "/saved", nil }
+		}).lab("4", "f")
+		if round%2 == 1 {
+			d.lab("w")
+		}
+		for range 1 + rng.IntN(9) {
+			for range rng.IntN(3) {
+				d.lab("tab")
+			}
+			for range rng.IntN(9) {
+				d.lab([]string{"up", "down", "down"}[rng.IntN(3)])
+			}
+			d.lab("enter")
+		}
+		d.fits(t, "by hand", round).lab("s")
+		s, err := scenario.Parse("saved.toml", saved)
+		if err != nil {
+			t.Fatalf("round %d: %v in\n%s\n%s", round, err, saved, d.view())
+		}
+		ends := s.Worlds[0].Ends
+		run, err := playInSandbox(t.Context(), scenario.Sandbox, s, &s.Worlds[0], &ends)
+		if err != nil || !run.AsFiled() {
+			t.Errorf("round %d: %v; it ended %s, broken %v, and was saved as\n%s", round, err, run.Verdict, run.Broken, saved)
+		}
+		alreadyPlayed.Delete(s.Name + "/" + s.Worlds[0].Name) // the next has the same name
 	}
 }
 

@@ -357,6 +357,7 @@ func TestAChosenRedisIsLeftAsItWas(t *testing.T) {
 	server.Do("SET", "lock:{acct-7}", "somebody's own, of the name that the lab uses")
 	server.Do("SET", "fencepost:lab:", "not the lab's")
 	before := server.Dump()
+	server.Do("CONFIG", "RESETSTAT")
 
 	var jobs []job
 	for _, s := range stories(t) {
@@ -387,6 +388,7 @@ func TestAChosenRedisIsLeftAsItWas(t *testing.T) {
 	close(next)
 	wg.Wait()
 	t.Logf("%d runs of %d worlds in %v", runs, len(jobs), time.Since(begun).Round(time.Second))
+	mustHaveSentOnlyWhatAStoryNeeds(t, fmt.Sprint(server.Do("INFO", "commandstats")))
 	if after := server.Dump(); !maps.Equal(after, before) {
 		for key := range after {
 			if after[key] != before[key] {
@@ -394,5 +396,23 @@ func TestAChosenRedisIsLeftAsItWas(t *testing.T) {
 			}
 		}
 		t.Errorf("there are %d keys after the runs, %d before", len(after), len(before))
+	}
+}
+
+// mustHaveSentOnlyWhatAStoryNeeds looks at what the server has counted: nothing
+// that changes the server itself, or that looks at somebody's keys.
+func mustHaveSentOnlyWhatAStoryNeeds(t *testing.T, stats string) {
+	t.Helper()
+	if !strings.Contains(stats, "cmdstat_exec:") {
+		t.Fatalf("no story was counted: %q", stats)
+	}
+	needed := []string{"multi", "exec", "eval", "set", "setnx", "get", "mset", "del", "incr", "pexpire", "pttl", "exists", "time",
+		"subscribe", "unsubscribe", "publish", "rpush", "hset", "hget", "hdel", "hexists", "hincrby", "zadd", "zrem", "zrange", "zrank", "zscore",
+		"hello", "ping", "client|setinfo", "client|maint_notifications", "config|resetstat"} // the last is the test's
+	for line := range strings.Lines(stats) {
+		name, _, ok := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "cmdstat_"), ":")
+		if ok && strings.HasPrefix(line, "cmdstat_") && !slices.Contains(needed, name) {
+			t.Errorf("the lab sent %s", strings.ToUpper(name))
+		}
 	}
 }
