@@ -20,7 +20,7 @@ type axis struct {
 // thinks and what Redis says.
 const (
 	barIndent   = 6
-	statusWidth = 34
+	statusWidth = 37
 )
 
 // axisFor shows all of a short story, and of a long one the time around now.

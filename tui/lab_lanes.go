@@ -75,7 +75,7 @@ func (m root) laneHead(l lanes, run *scenario.Run) string {
 	left, others := sides(run)
 	name := strings.Join(others, " ")
 	if len(others) > 3 {
-		name = others[0] + " .. " + others[len(others)-1]
+		name = others[0] + ".." + others[len(others)-1]
 	}
 	dash := func(n int) string { return strings.Repeat("-", max(0, n)) }
 	line := dash(l.actor) + " " + left + " "
@@ -164,6 +164,9 @@ func stopped(st scenario.Step, name string) string {
 // command goes, and there what was answered.
 func (m root) laneRow(l lanes, run *scenario.Run, r laneRow) string {
 	does, redis, store := m.laneTexts(l, run, r)
+	if w := theme.Width(store); w > l.width-l.rest { // a long answer of the store begins before its lane
+		l.rest = max(l.b, l.width-w)
+	}
 	head := m.laneNumber(r)
 	paint := m.lanePaint(r)
 	switch {
@@ -171,7 +174,7 @@ func (m root) laneRow(l lanes, run *scenario.Run, r laneRow) string {
 		if redis == "" {
 			redis = does
 		}
-		return compose(l.width, placed{0, head}, placed{l.actor, idle(r.mark, "")}, placed{l.redis, paint.Wrap(m.cut(redis, l.rest-l.redis-1))},
+		return compose(l.width, placed{0, head}, placed{l.actor, idle(r.mark, "")}, placed{l.redis, paint.Wrap(m.cut(redis, l.end(store)-l.redis))},
 			placed{l.rest, store})
 	case r.step.Actor == r.left:
 		return m.leftRow(l, head, does, redis, store, paint)
@@ -179,24 +182,41 @@ func (m root) laneRow(l lanes, run *scenario.Run, r laneRow) string {
 	if !r.alone {
 		does = r.step.Actor + " " + does
 	}
-	bAt := l.b
-	if redis == "" { // there is room on the left
-		bAt = max(l.redis, min(l.b, l.rest-theme.Width(does)-4))
+	return m.rightRow(l, placed{0, head}, placed{l.actor, idle(r.mark, "")}, does, redis, store, paint)
+}
+
+// rightRow is a step of any other actor. Its text begins in its lane, or before
+// it where it is long and there is room.
+func (m root) rightRow(l lanes, head, idle placed, does, redis, store string, paint theme.Paint) string {
+	end := l.end(store) - 2 // an arrow to the store
+	if store == "" {
+		end = l.end(store)
 	}
-	does = m.cut(does, l.rest-bAt-1)
-	var back string
+	from := l.redis
 	if redis != "" {
-		redis = m.cut(redis, l.b-l.redis-4)
-		from := l.redis + theme.Width(redis) + 1
-		back = "<" + strings.Repeat("-", max(0, l.b-from-2))
-		redis += " " + back
+		most := max(l.b, end-theme.Width(does)) - l.redis - 4
+		redis = m.cut(redis, most)
+		from += theme.Width(redis) + 4
+	}
+	bAt := max(from, min(l.b, end-theme.Width(does)))
+	does = m.cut(does, end-bAt)
+	if redis != "" {
+		redis += " <" + strings.Repeat("-", bAt-from+1)
 	}
 	arrow := ""
 	if store != "" {
 		arrow = " " + strings.Repeat("-", max(0, l.rest-bAt-theme.Width(does)-3)) + ">"
 	}
-	return compose(l.width, placed{0, head}, placed{l.actor, idle(r.mark, "")}, placed{l.redis, redis},
+	return compose(l.width, head, idle, placed{l.redis, redis},
 		placed{bAt, does + m.theme.Muted.Wrap(arrow)}, placed{l.rest, paint.Wrap(m.cut(store, l.width-l.rest))})
+}
+
+// end is where a text has to end, before what the store answers or the edge.
+func (l lanes) end(store string) int {
+	if store == "" {
+		return l.width - 1
+	}
+	return l.rest - 1
 }
 
 // leftRow is a step of the first actor.
@@ -204,10 +224,11 @@ func (m root) leftRow(l lanes, head, does, redis, store string, paint theme.Pain
 	texts := []placed{{0, head}}
 	switch {
 	case redis != "":
-		does = m.cut(does, l.redis-l.actor-4)
-		line := strings.Repeat("-", max(0, l.redis-l.actor-theme.Width(does)-3)) + ">"
+		at := max(l.redis, min(l.b, l.actor+theme.Width(does)+4)) // a long text moves the answer
+		does = m.cut(does, at-l.actor-4)
+		line := strings.Repeat("-", max(0, at-l.actor-theme.Width(does)-3)) + ">"
 		texts = append(texts, placed{l.actor, does + " " + m.theme.Muted.Wrap(line)},
-			placed{l.redis, paint.Wrap(m.cut(redis, l.b-l.redis-1))})
+			placed{at, paint.Wrap(m.cut(redis, l.end(store)-at))})
 	case store != "":
 		does = m.cut(does, l.rest-l.actor-4)
 		room := max(0, l.rest-l.actor-theme.Width(does)-3)

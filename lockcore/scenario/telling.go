@@ -48,7 +48,8 @@ func (w *Words) LaneCells(r *Run, st Step, short bool) []Cell {
 
 func (w *Words) cells(r *Run, st Step, short bool) []Cell {
 	if st.Skipped != "" {
-		return []Cell{{Does: "(" + w.say("does", string(st.Skipped), "value", "", "number", "") + ")"}}
+		does := w.say("does", string(st.Skipped), "value", "", "number", "")
+		return []Cell{{Does: "(" + strings.Join(strings.Fields(does), " ") + ")"}}
 	}
 	var out []Cell
 	first := len(st.Dids) > 0 && st.Dids[0].Does == Acquire // then the entry is the news, not the reading
