@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -20,9 +21,10 @@ type looked struct {
 
 // pending is a lock between recognition and decoding.
 type pending struct {
-	found family.Found
-	main  dated
-	reads family.Reads
+	found  family.Found
+	main   dated
+	reads  family.Reads
+	unsure time.Duration // of the companions that have a time of their own
 }
 
 // decode turns samples into locks. It reads the main keys of locks that were
@@ -139,7 +141,10 @@ func (w *pending) lock(n Node, byKey map[string]dated, fields fieldAnswers, subs
 	}
 	for _, k := range w.reads.Keys {
 		sm := byKey[k]
-		facts.Keys[k] = sm.Sample
+		facts.Keys[k] = sm.asOf(w.main.when)
+		if sm.Sample != nil && sm.PTTL >= 0 {
+			w.unsure = max(w.unsure, sm.when.uncertainty())
+		}
 		if !sm.known() {
 			facts.Cannot(k, sm.refused)
 		}
@@ -169,7 +174,7 @@ func assemble(n Node, w *pending, facts *family.Facts, r family.Reading) Lock {
 		Resource: wire.Raw(r.Resource), Family: r.Family, Label: r.Label, Kind: r.Kind,
 		Confidence: r.Confidence, Candidates: r.Candidates, Type: w.main.Type,
 		Holders: r.Holders, Waiters: r.Waiters, Fence: r.Fence, State: r.State,
-		SampledAt: w.main.when.middle(), Uncertainty: w.main.when.uncertainty(),
+		SampledAt: w.main.when.middle(), Uncertainty: max(w.main.when.uncertainty(), w.unsure),
 		Warnings: r.Warnings, Note: r.Note,
 		source: &source{found: w.found, facts: facts, reading: r},
 	}

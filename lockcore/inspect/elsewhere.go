@@ -29,6 +29,19 @@ type dated struct {
 	fate
 }
 
+// asOf is the sample as it would have been when another was taken: keys of one
+// lock are read one after another, and a time that is left would else seem longer
+// by what lies between.
+func (d dated) asOf(when stamp) *family.Sample {
+	apart := d.when.middle().Sub(when.middle()).Milliseconds()
+	if d.Sample == nil || d.PTTL < 0 || apart == 0 {
+		return d.Sample
+	}
+	sm := *d.Sample
+	sm.PTTL = max(0, sm.PTTL+apart)
+	return &sm
+}
+
 // dateAt samples keys at one node, each with the time of its answer.
 func dateAt(ctx context.Context, n Node, probes []probe) ([]dated, error) {
 	s := &sampler{c: n.Client, bounds: lookBounds, probes: probes}
