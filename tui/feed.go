@@ -59,14 +59,16 @@ func (f feed) known(r *row) (at time.Time, live bool) {
 func (n newsMsg) apply(m root) (root, tea.Cmd) {
 	m.now = later(m.now, n.at)
 	f := &m.feed
-	if !f.through && !m.list.moved {
+	if n.changed && !f.through && !m.list.moved {
 		m.list.table = table.State{} // while the first rows come in, the cursor waits at the top
 	}
 	f.view, f.slots = n.view, n.slots
 	f.through = f.through || passed(n.view)
 	f.events, f.missed = appended(f.events, n.events), f.missed+n.lost
 	m = m.announce(n.events)
-	m.list = m.list.sync(m)
+	if n.changed {
+		m.list = m.list.sync(m)
+	}
 	m, cmd := m.syncDetail(n.events)
 	return m, tea.Batch(cmd, m.await())
 }
@@ -92,7 +94,7 @@ type identifiedMsg struct {
 // identify asks the server what it is, where that is due.
 func (m root) identify() (root, tea.Cmd) {
 	f := &m.feed
-	if m.opts.Identify == nil || f.identifying || m.now.Sub(f.identifiedAt) < identifyEvery || !m.allLive() {
+	if m.opts.Identify == nil || f.identifying || m.now.Sub(f.identifiedAt) < identifyEvery || !m.firstLive() {
 		return m, nil
 	}
 	f.identifying, f.identifiedAt = true, m.now

@@ -33,10 +33,12 @@ type following struct {
 	byFact map[*inspect.Watched]*row
 	slots  []*row   // every row by its slot; nil: the slot is free
 	seen   []uint64 // by slot: in which round its lock was last there
-	free   []int
+	free   []int32
 	round  uint64
 	leaves int // rows that are gone and still shown
 	sited  bool
+	dirty  bool   // rows have changed since the last message
+	sent   []*row // the slots of the last message
 }
 
 // follow begins to follow the locks that the console is for.
@@ -60,11 +62,12 @@ func (fw *following) stop() {
 
 // newsMsg is what a Follower knows, and what happened since the last one.
 type newsMsg struct {
-	view   *inspect.View
-	slots  []*row          // all rows, in no order that means anything; some are nil
-	events []inspect.Event // oldest first
-	lost   uint64          // events that came too fast
-	at     time.Time
+	view    *inspect.View
+	slots   []*row          // all rows, in no order that means anything; some are nil
+	changed bool            // they are others than in the last message
+	events  []inspect.Event // oldest first
+	lost    uint64          // events that came too fast
+	at      time.Time
 }
 
 // await waits for news. There is only ever one of these commands under way.
@@ -111,8 +114,12 @@ func (fw *following) news(now time.Time) (newsMsg, bool) {
 		return newsMsg{}, false
 	}
 	fw.take(v, now)
+	changed := fw.dirty
+	if changed {
+		fw.sent, fw.dirty = slices.Clone(fw.slots), false
+	}
 	fw.told = time.Now()
-	return newsMsg{view: v, slots: slices.Clone(fw.slots), events: events, lost: lost, at: now}, true
+	return newsMsg{view: v, slots: fw.sent, changed: changed, events: events, lost: lost, at: now}, true
 }
 
 // take makes the rows those of a view. A fact that is the same pointer as before
@@ -138,15 +145,15 @@ func (fw *following) take(v *inspect.View, now time.Time) {
 		if r.gone.IsZero() {
 			delete(fw.byFact, r.watched)
 			r = r.lost(now)
-			fw.slots[i], fw.rows[r.id] = r, r
+			fw.slots[i], fw.rows[r.id], fw.dirty = r, r, true
 		}
 		if now.Sub(r.gone) < goneShown {
 			fw.leaves++
 			continue
 		}
 		delete(fw.rows, r.id)
-		fw.slots[i] = nil
-		fw.free = append(fw.free, i)
+		fw.slots[i], fw.dirty = nil, true
+		fw.free = append(fw.free, int32(i))
 	}
 }
 
@@ -161,19 +168,19 @@ func (fw *following) put(w *inspect.Watched, came bool) *row {
 		r = newRow(w, came, fw.sited)
 		r.slot = fw.slot()
 	}
-	fw.rows[r.id], fw.byFact[w], fw.slots[r.slot] = r, r, r
+	fw.rows[r.id], fw.byFact[w], fw.slots[r.slot], fw.dirty = r, r, r, true
 	return r
 }
 
 // slot is a place for one more row.
-func (fw *following) slot() int {
+func (fw *following) slot() int32 {
 	if n := len(fw.free); n > 0 {
 		i := fw.free[n-1]
 		fw.free = fw.free[:n-1]
 		return i
 	}
 	fw.slots, fw.seen = append(fw.slots, nil), append(fw.seen, 0)
-	return len(fw.slots) - 1
+	return int32(len(fw.slots) - 1)
 }
 
 // tell has the Follower do something. Its trackers take orders one by one, so

@@ -97,7 +97,7 @@ func (d *direct) found(locks ...inspect.Lock) *direct {
 // sees is news of what a Follower knows.
 func (d *direct) sees(v *inspect.View, events ...inspect.Event) *direct {
 	d.fw.take(v, d.m.now)
-	return d.send(newsMsg{view: v, slots: slices.Clone(d.fw.slots), events: events, at: d.m.now})
+	return d.send(newsMsg{view: v, slots: slices.Clone(d.fw.slots), changed: true, events: events, at: d.m.now})
 }
 
 // nodes is one node that answers and is followed by tracking.

@@ -64,7 +64,7 @@ func (l list) sync(m root) list {
 	}
 	l.keyWidth, l.holderWidth = 0, 0
 	for _, r := range l.rows {
-		l.keyWidth, l.holderWidth = max(l.keyWidth, r.nameWidth), max(l.holderWidth, r.holderWidth)
+		l.keyWidth, l.holderWidth = max(l.keyWidth, int(r.nameWidth)), max(l.holderWidth, int(r.holderWidth))
 	}
 	l.table = l.table.Sync(tableRows{l.rows, nil}, l.height)
 	return l
@@ -78,7 +78,7 @@ func (l list) ordered(slots []*row) []*row {
 	kept := make([]*row, 0, len(slots))
 	placed := make([]bool, len(slots))
 	for _, b := range l.all {
-		if b.slot < len(slots) && slots[b.slot] == b {
+		if int(b.slot) < len(slots) && slots[b.slot] == b {
 			kept, placed[b.slot] = append(kept, b), true
 		}
 	}

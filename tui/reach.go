@@ -17,6 +17,12 @@ func (m root) allLive() bool {
 	return len(nodes) > 0 && !slices.ContainsFunc(nodes, func(n inspect.NodeStatus) bool { return n.Reach != inspect.Live })
 }
 
+// firstLive reports whether the node that the header names answers.
+func (m root) firstLive() bool {
+	nodes := m.feed.view.Nodes
+	return len(nodes) > 0 && nodes[0].Reach == inspect.Live
+}
+
 // servers is how many servers some nodes are on: each database of one is a node.
 func servers(nodes []inspect.NodeStatus) int {
 	seen := map[string]bool{}

@@ -17,18 +17,17 @@ type row struct {
 	watched *inspect.Watched
 	lock    *inspect.Lock // of watched
 	id      string
-	slot    int       // its place in feed.slots
+	slot    int32     // its place in feed.slots
 	since   time.Time // when this holder came; the zero time: it was there when the console looked first
 	whole   int64     // the largest TTL seen of this holder, ms: the bar's full length
 	before  string    // the holder before this one, where the console saw it
 	gone    time.Time // when the server said that it is gone; zero while it is there
-	sited   bool      // others of its name may be on other nodes
-
 	// What the list needs of every row at every change, worked out once: the
 	// row's name, and widths in cells.
 	name                   string
-	nameWidth, holderWidth int
 	text                   string // all that a filter looks through; made when one first does
+	nameWidth, holderWidth uint16
+	sited                  bool // others of its name may be on other nodes
 }
 
 // newRow is the row of a lock that was not on the screen. came says that it is
@@ -72,14 +71,17 @@ func lease(w *inspect.Watched) int64 {
 	return max(w.TTL, w.Beat.Lease.Milliseconds())
 }
 
+// widest is the width from which a cell takes all the room that there is.
+const widest = 1 << 10
+
 // dressed fills in what is worked out once.
 func (r *row) dressed() *row {
 	r.name = nameOf(r.lock)
 	if r.sited {
 		r.name += " @" + wire.Clean(r.lock.Node)
 	}
-	r.nameWidth = theme.Width(r.name)
-	r.holderWidth = theme.Width(holderCell(r.lock, theme.Glyphs{}, 1<<10))
+	r.nameWidth = uint16(min(theme.Width(r.name), widest))
+	r.holderWidth = uint16(min(theme.Width(holderCell(r.lock, theme.Glyphs{}, widest)), widest))
 	return r
 }
 

@@ -163,24 +163,20 @@ func (inv *invocation) readOnlyReason(readOnly bool) string {
 	return "this console was started read-only"
 }
 
-// identify asks every node whether it answers, and the first what role it has
-// now. A server that will not say keeps the role that it had.
+// identify asks the first node what role it has now. A server that will not say
+// keeps the role that it had.
 func identify(ctx context.Context, s tui.Server, nodes []inspect.Node) (tui.Server, error) {
-	for i, n := range nodes {
-		role, err := n.Client.Do(ctx, "ROLE").Slice()
-		var refused redis.Error
-		if err != nil && !errors.As(err, &refused) {
-			return s, err
-		}
-		if i > 0 || err != nil || len(role) == 0 {
-			continue
-		}
-		switch role[0] {
-		case "master":
-			s.Role = target.Master
-		case "slave":
-			s.Role = target.Replica
-		}
+	role, err := nodes[0].Client.Do(ctx, "ROLE").Slice()
+	var refused redis.Error
+	switch {
+	case errors.As(err, &refused):
+		return s, nil
+	case err != nil || len(role) == 0:
+		return s, err
+	case role[0] == "master":
+		s.Role = target.Master
+	case role[0] == "slave":
+		s.Role = target.Replica
 	}
 	return s, nil
 }
