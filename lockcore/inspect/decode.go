@@ -6,8 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"fencepost/lockcore/inspect/family"
 	"fencepost/lockcore/wire"
 )
@@ -118,7 +116,7 @@ func (in *Inspector) finish(ctx context.Context, n Node, work []pending, byKey m
 	if err != nil {
 		return nil, err
 	}
-	subs, err := subscribers(ctx, n, channels)
+	subs, err := in.subscribers(ctx, n, channels)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +130,7 @@ func (in *Inspector) finish(ctx context.Context, n Node, work []pending, byKey m
 }
 
 // lock decodes one pending lock; false where there is nothing to show.
-func (w *pending) lock(n Node, byKey map[string]dated, fields fieldAnswers, subs map[string]int64) (Lock, bool) {
+func (w *pending) lock(n Node, byKey map[string]dated, fields fieldAnswers, subs listeners) (Lock, bool) {
 	facts := &family.Facts{
 		Main: w.main.Sample, Field: w.found.Field, Claim: w.found.Claim, Now: w.main.when.now(),
 		Keys:   make(map[string]*family.Sample, len(w.reads.Keys)),
@@ -157,8 +155,11 @@ func (w *pending) lock(n Node, byKey map[string]dated, fields fieldAnswers, subs
 		}
 	}
 	for _, ch := range w.reads.Channels {
-		if c, ok := subs[ch]; ok {
+		if c, ok := subs.counts[ch]; ok {
 			facts.Subs[ch] = c
+		}
+		for _, why := range subs.unknown {
+			facts.Cannot(ch, why)
 		}
 	}
 	r := w.found.Read(facts)
@@ -197,37 +198,4 @@ func (l *Lock) expiry(facts *family.Facts, r family.Reading) {
 	}
 	l.TTL = ttl
 	l.Deadline = deadlineAfter(l.SampledAt, ttl)
-}
-
-// subscribers counts who listens on each channel. Where the server does not
-// tell, the channel is missing from the result.
-func subscribers(ctx context.Context, n Node, channels []string) (map[string]int64, error) {
-	counts := make(map[string]int64, len(channels))
-	if len(channels) == 0 {
-		return counts, nil
-	}
-	verbs := []string{"numsub"}
-	if n.Cluster {
-		verbs = append(verbs, "shardnumsub")
-	}
-	b := newBatch(ctx, n.Client)
-	cmds := make([]*redis.Cmd, len(verbs))
-	for i, verb := range verbs {
-		args := []any{"pubsub", verb}
-		for _, ch := range channels {
-			args = append(args, ch)
-		}
-		cmds[i] = b.do(args...)
-	}
-	if err := b.exec(); err != nil {
-		return nil, err
-	}
-	for _, cmd := range cmds {
-		for _, p := range pairsOf(family.Hash, cmd.Val()) {
-			if c, ok := number(p.B); ok {
-				counts[p.A] += c
-			}
-		}
-	}
-	return counts, nil
 }

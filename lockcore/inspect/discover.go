@@ -90,7 +90,7 @@ func (w *Walk) Run(ctx context.Context, each func(Progress) bool) error {
 		}
 	}
 	w.cov.Complete = w.Done() && w.cov.Refused == 0
-	w.each(Progress{Coverage: w.Coverage()})
+	w.each(Progress{Coverage: w.Coverage(), end: true})
 	return ctx.Err()
 }
 

@@ -113,12 +113,22 @@ func (in *Inspector) atPeer(ctx context.Context, n Node, addr string, ask func(c
 	return read, ""
 }
 
+// all are the nodes that may be asked, and the addresses of those that do not answer.
+func (in *Inspector) all() (live []Node, silent []string) {
+	if in.peers != nil {
+		return in.peers()
+	}
+	return in.Nodes(), nil
+}
+
 // peer is a node by its address.
 func (in *Inspector) peer(addr string, db int) (Node, bool) {
-	if in.peers != nil {
-		return in.peers(addr, db)
+	all, _ := in.all()
+	i := slices.IndexFunc(all, func(n Node) bool { return n.Addr == addr && n.DB == db })
+	if i < 0 {
+		return Node{}, false
 	}
-	return in.nodeAt(addr, db)
+	return all[i], true
 }
 
 // fieldsOf reads single fields, each at the node of a Cluster that has its key.

@@ -6,7 +6,9 @@ import "time"
 // closer than those before, was there all the while.
 func (t *tracker) scanned(p Progress, first bool) {
 	now := time.Now()
-	t.answered(now)
+	if !p.end {
+		t.answered(now)
+	}
 	if first {
 		t.publish(func(s *NodeStatus) { s.Coverage = p.Coverage })
 	}

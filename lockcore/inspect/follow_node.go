@@ -80,7 +80,7 @@ func newTracker(ctx context.Context, f *Follower, in *Inspector, n Node) *tracke
 		rows: map[string]*row{}, companions: map[string]string{}, paused: f.opt.Paused,
 		status: NodeStatus{Addr: n.Addr, DB: n.DB, Reach: Connecting, Source: ByPolling, Following: "by polling"},
 	}
-	t.in.peers = f.peer
+	t.in.peers = f.peers
 	t.scan.sieve, t.scan.guess = t.in.NewWalk(f.q), newTypeGuess()
 	t.scan.sieve.ordinary, t.scan.sieve.catch = t.scan.ordinary.add, f.catch
 	t.scan.depth, t.box.catch = f.q.Depth, f.catch

@@ -6,17 +6,18 @@ import (
 	"fencepost/lockcore/inspect/family"
 )
 
-// peer finds the node of another tracker, as long as it answers: one that does
-// not is not to hold up the others.
-func (f *Follower) peer(addr string, db int) (Node, bool) {
+// peers are the nodes that answer: one that does not is not to hold up the others.
+func (f *Follower) peers() (live []Node, silent []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, t := range f.nodes {
-		if t.node.Addr == addr && t.node.DB == db && t.status.Reach == Live {
-			return t.node, true
+		if t.status.Reach == Live {
+			live = append(live, t.node)
+		} else {
+			silent = append(silent, t.node.Addr)
 		}
 	}
-	return Node{}, false
+	return live, silent
 }
 
 // handOver gives a lock to the tracker of its node: something that belongs to it

@@ -31,9 +31,9 @@ type Node struct {
 type Inspector struct {
 	nodes []Node
 	own   []*family.Family
-	// peers finds other nodes of a Cluster that may be asked for companions; nil:
-	// among nodes.
-	peers func(addr string, db int) (Node, bool)
+	// peers are the nodes of a Cluster that may be asked for what belongs to a lock,
+	// and the addresses of those that do not answer; nil: nodes.
+	peers func() (live []Node, silent []string)
 }
 
 // New returns an Inspector over nodes; it does not talk to them yet.

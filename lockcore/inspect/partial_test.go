@@ -346,3 +346,42 @@ func TestWhatChangedItsFormIsReadAnew(t *testing.T) {
 		t.Errorf("%v, %v", again, err)
 	}
 }
+
+// Who waits for a Redisson lock of a Cluster may listen on any of its nodes.
+func TestListenersOnOtherNodesAreCounted(t *testing.T) {
+	t.Parallel()
+	servers, nodes := threeMasters(t)
+	withoutFullCoverage(servers)
+	owner := slices.IndexFunc(servers, func(s *redistest.Server) bool { return has(s, "order-lock") })
+	redisson(servers[owner], "order-lock", holderA, 600_000)
+	for _, s := range servers {
+		sub := s.Client().Subscribe(t.Context(), "redisson_lock__channel:{order-lock}")
+		t.Cleanup(func() { _ = sub.Close() })
+		if _, err := sub.Receive(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in := New(nodes...)
+	locks, err := in.Look(t.Context(), 0, "order-lock")
+	if err != nil || len(locks) != 1 || locks[0].Waiters == nil || locks[0].Waiters.Count != 3 || warned(&locks[0], family.Unread) != "" {
+		t.Fatalf("%+v, %v", locks, err)
+	}
+	f := in.Follow(t.Context(), Query{}, FollowOptions{})
+	t.Cleanup(f.Stop)
+	w := &watching{t: t, f: f}
+	w.until("three wait", func(*View) bool {
+		r := w.row("order-lock")
+		return r != nil && r.Waiters != nil && r.Waiters.Count == 3
+	})
+	dead := servers[(owner+1)%3]
+	dead.Pause()
+	w.until("it is missed", func(v *View) bool {
+		return slices.ContainsFunc(v.Nodes, func(n NodeStatus) bool { return n.Addr == dead.Addr && n.Reach != Live })
+	})
+	f.tell(func(t *tracker) { t.rereadAll(time.Now(), "") })
+	w.until("it is said that one could not be asked", func(*View) bool {
+		r := w.row("order-lock")
+		return r != nil && r.Waiters.Count == 2 && strings.Contains(warned(&r.Lock, family.Unread), "who listens on "+dead.Addr)
+	})
+	dead.Resume()
+}

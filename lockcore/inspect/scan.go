@@ -54,6 +54,7 @@ type Coverage struct {
 type Progress struct {
 	Found    []Lock // new since the last one
 	Coverage Coverage
+	end      bool // the last of a run: nothing was answered just now
 }
 
 // Scan walks the keys of every node with SCAN and calls each with the locks of

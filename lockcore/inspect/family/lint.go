@@ -56,6 +56,9 @@ func lint(f *Found, facts *Facts, r *Reading) []Warning {
 	return out
 }
 
+// mostWhys is how many reasons are said.
+const mostWhys = 4
+
 // lintUnread says what is not known of a lock because it could not be read.
 // A fence is looked for in several places: where it was found, the others do not
 // matter.
@@ -68,10 +71,14 @@ func lintUnread(facts *Facts, r *Reading, add func(code, text string)) {
 	if len(keys) == 0 {
 		return
 	}
-	text := "who waits for it, or its fence, may be missing here: " + wire.Escape(firstBytes(keys[0], longestNote)) + " could not be read: " + facts.Unread[keys[0]]
-	if n := len(keys) - 1; n > 0 {
-		text += ", and " + strconv.Itoa(n) + " more"
+	var parts, whys []string
+	for _, k := range keys {
+		if why := facts.Unread[k]; !slices.Contains(whys, why) {
+			whys = append(whys, why)
+			parts = append(parts, wire.Escape(firstBytes(k, longestNote))+": "+why)
+		}
 	}
+	text := "who waits for it, or its fence, may be missing here, for not all could be read: " + strings.Join(parts[:min(len(parts), mostWhys)], "; ")
 	add(Unread, text)
 }
 
