@@ -18,11 +18,15 @@ type lanes struct {
 	short                 bool
 }
 
+// widestLanes is how far apart the columns are at most: an eye follows an arrow
+// only so far.
+const widestLanes = 130
+
 // lanesFor lays the columns out for a width.
 func lanesFor(width int) lanes {
 	switch {
 	case width >= 110:
-		return lanes{width: width, actor: 5, redis: 34, b: 72, rest: width - 20}
+		return lanes{width: width, actor: 5, redis: 34, b: 72, rest: min(width, widestLanes) - 20}
 	case width >= 76:
 		return lanes{width: width, actor: 5, redis: 25, b: 50, rest: width - 14}
 	}
