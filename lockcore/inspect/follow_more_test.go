@@ -149,6 +149,46 @@ func TestForceReleaseIsTold(t *testing.T) {
 	}
 }
 
+// Who did it says so at once, before the server tells of it; that is the same
+// end then, and not another lock's that nobody saw.
+func TestAReleaseOfOursIsToldOnce(t *testing.T) {
+	t.Parallel()
+	for _, c := range sources {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := redistest.Start(t, c.args...)
+			late := redistest.NewProxy(t, s.Addr)
+			n := nodeOf(s)
+			n.Another = func(change func(*redis.Options)) *redis.Client {
+				o := *n.Client.Options()
+				change(&o)
+				if o.PoolSize == 1 { // what tells of changes
+					o.Addr = late.Addr
+				}
+				return redis.NewClient(&o)
+			}
+			in := New(nodeOf(s))
+			w := follow(t, n, Query{}, FollowOptions{Without: c.without})
+			w.settled(c.source)
+			s.Do("SET", "lock:ours", tokenA, "PX", 600_000)
+			w.event(WasAcquired, "lock:ours")
+			locks, err := in.Look(t.Context(), 0, "lock:ours")
+			if err != nil || len(locks) != 1 {
+				t.Fatal(locks, err)
+			}
+			late.DelayReplies(tellTolerance / 2)
+			s.Do("DEL", "lock:ours")
+			w.f.Acted(&locks[0], Outcome{Word: Released})
+			w.event(ForceReleased, "lock:ours")
+			time.Sleep(2 * tellTolerance)
+			w.until("nothing more comes", func(*View) bool { return w.idle() })
+			for _, e := range w.events {
+				t.Errorf("and then %+v", e)
+			}
+		})
+	}
+}
+
 // A feed that keeps silent about changes is not believed for ever. Here it is
 // connected to another server, which knows nothing of these keys.
 func TestSilentFeedIsGivenUp(t *testing.T) {

@@ -113,7 +113,7 @@ func (t *tracker) force(key string) {
 	}
 	t.read.forced[key] = now
 	if t.rows[key] != nil {
-		t.mark(key, now).tracked = true
+		t.mark(key, now) // to be looked at; what the server tells of it is still to come
 	}
 }
 
