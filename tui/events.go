@@ -63,18 +63,56 @@ func (m root) eventPaint(k inspect.EventKind) theme.Paint {
 	return m.theme.Text
 }
 
-// shownEvents are those that pass the list's filter.
+// shownEvents are those that pass the list's filter: by their lock, while the
+// list has it, or by their own words.
 func (m root) shownEvents() []*inspect.Event {
-	want, not := strings.CutPrefix(strings.ToLower(m.list.filter.String()), "!")
+	filter := m.list.filter.String()
+	want, not := strings.CutPrefix(strings.ToLower(filter), "!")
+	locks := m.locksOfEvents(want != "")
 	var out []*inspect.Event
 	for i := range m.feed.events {
 		e := &m.feed.events[i]
-		if want == "" || e.Key == "" || strings.Contains(strings.ToLower(eventText(e, true)), want) != not {
+		if want == "" || e.Key == "" {
+			out = append(out, e)
+			continue
+		}
+		passes := strings.Contains(strings.ToLower(eventText(e, true)), want) != not
+		if r := locks[eventRow(e)]; r != nil {
+			if not {
+				passes = passes && r.matches(filter)
+			} else {
+				passes = passes || r.matches(filter)
+			}
+		}
+		if passes {
 			out = append(out, e)
 		}
 	}
 	return out
 }
+
+// locksOfEvents are the rows that events are about, by id, where they are needed.
+func (m root) locksOfEvents(needed bool) map[string]*row {
+	if !needed {
+		return nil
+	}
+	out := map[string]*row{}
+	for i := range m.feed.events {
+		out[eventRow(&m.feed.events[i])] = nil
+	}
+	for _, r := range m.feed.slots {
+		if r == nil {
+			continue
+		}
+		if _, ok := out[r.id]; ok {
+			out[r.id] = r
+		}
+	}
+	return out
+}
+
+// eventRow is the id of the row that an event is about.
+func eventRow(e *inspect.Event) string { return e.Node + "/" + e.RowID() }
 
 // eventLines are the lines of the screen, the newest last: as many events as fill
 // so many lines.
@@ -111,6 +149,9 @@ func (m root) lastEvent() string {
 
 func (m root) eventsBody() []string {
 	head := " " + m.theme.Strong.Wrap("What happens to the locks") + m.theme.Muted.Wrap("  times in UTC, the newest last")
+	if m.feed.missed > 0 {
+		head += m.theme.Warn.Wrap("  " + pluralThousands(int64(m.feed.missed), "event") + " came too fast")
+	}
 	room := m.bodyHeight() - 1
 	lines := m.eventLines(room + m.events.up)
 	if len(lines) == 0 {

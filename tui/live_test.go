@@ -311,7 +311,16 @@ func TestEventsScreen(t *testing.T) {
 		b.press("/", "r", ":", "2", "enter", "e")
 		b.want("acquired  order:2")
 		b.never("order:1")
-		b.press("esc", "/", "z", "enter", "e")
+		b.press("esc", "/", "ctrl+u")
+		b.program.Send(paste("!order:1"))
+		b.press("enter", "e")
+		b.want("acquired  order:2")
+		b.never("acquired  order:1", "handed over  order:1")
+		b.press("esc", "/", "ctrl+u")
+		b.program.Send(paste("redisson")) // what its lock is, not what the event says
+		b.press("enter", "e")
+		b.want("acquired  order:2", "handed over  order:1")
+		b.press("esc", "/", "z", "z", "enter", "e")
 		b.want("Nothing has happened yet to what passes the filter")
 	})
 }
