@@ -129,7 +129,7 @@ func (fw *following) take(v *inspect.View, now time.Time) {
 	// What a pass comes upon was there before the console looked; what is new
 	// while none is under way has come.
 	quiet := passed(v)
-	came := quiet && fw.quiet
+	came := quiet && fw.quiet && v.DeepAt.Equal(fw.view.DeepAt) // a deep pass may begin and end between two views
 	for _, w := range v.Rows {
 		r := fw.byFact[w]
 		if r == nil || !r.gone.IsZero() {

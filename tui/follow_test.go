@@ -80,7 +80,11 @@ func TestWhatThePassFindsHasNotJustCome(t *testing.T) {
 	fw.take(viewOf(true, old, begun, late), noon) // the last page and its end are one message
 	now := seen("now", redissonA, 1, noon)
 	fw.take(viewOf(true, old, begun, late, now), noon)
-	for key, came := range map[string]bool{"old": false, "begun": true, "late": false, "now": true} {
+	deep := seen("deep", redissonA, 1, noon)
+	v := viewOf(true, old, begun, late, now, deep)
+	v.DeepAt = noon
+	fw.take(v, noon)
+	for key, came := range map[string]bool{"old": false, "begun": true, "late": false, "now": true, "deep": false} {
 		if r := fw.rows["n/0/"+key]; r.since.IsZero() == came {
 			t.Errorf("%s: came is %v", key, !r.since.IsZero())
 		}
