@@ -21,6 +21,16 @@ import (
 // said not to be known; the lock itself is.
 const peerFor = time.Second
 
+// forPeer bounds what another node is waited for: by peerFor, and by a part of the
+// time that is left, for one that hangs must not use it up.
+func forPeer(ctx context.Context) (context.Context, context.CancelFunc) {
+	wait := peerFor
+	if end, ok := ctx.Deadline(); ok {
+		wait = min(wait, time.Until(end)/4)
+	}
+	return context.WithTimeout(ctx, wait)
+}
+
 // dated is a sample, when it was taken and where, and what became of it.
 type dated struct {
 	*family.Sample
@@ -104,7 +114,7 @@ func (in *Inspector) atPeer(ctx context.Context, n Node, addr string, ask func(c
 	if !ok {
 		return nil, "it lies on " + wire.Clean(addr) + ", which is not looked at or does not answer"
 	}
-	ctx, cancel := context.WithTimeout(ctx, peerFor)
+	ctx, cancel := forPeer(ctx)
 	defer cancel()
 	read, err := ask(ctx, peer)
 	if err != nil {

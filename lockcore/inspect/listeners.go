@@ -43,7 +43,7 @@ func (in *Inspector) subscribers(ctx context.Context, n Node, channels []string)
 	}
 	others := slices.DeleteFunc(all, func(o Node) bool { return o.Addr == n.Addr || o.DB != n.DB })
 	counts, errs := make([]map[string]int64, len(others)), make([]error, len(others))
-	ctx, cancel := context.WithTimeout(ctx, peerFor)
+	ctx, cancel := forPeer(ctx)
 	defer cancel()
 	var asked sync.WaitGroup
 	for i, o := range others {

@@ -29,7 +29,7 @@ func TestListWithADeadMaster(t *testing.T) {
 		}
 	}
 	servers[1].Pause()
-	target := append(port(servers[0]), "--timeout", "2s")
+	target := append(port(servers[0]), "--timeout", "4s")
 	r := run(t, nil, append([]string{"list", "--json"}, target...)...)
 	var doc listDoc
 	if err := json.Unmarshal([]byte(r.out), &doc); err != nil || r.code != exitIncomplete {
