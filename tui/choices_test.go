@@ -355,6 +355,43 @@ func TestAuditThatCannotBeWritten(t *testing.T) {
 	}
 }
 
+// On a replica nothing is offered: what it changes is lost.
+func TestReplicaOffersNoChange(t *testing.T) {
+	o := tall()
+	o.console = func(c *Options) {
+		c.Explain, c.Identify = nil, nil
+		c.Server = Server{Name: "127.0.0.1:6379", Role: "replica"}
+	}
+	run(t, o, func(b *bench) {
+		panel(b)
+		b.want("Release is off: this server is a replica: act on its master")
+		b.press("2")
+		b.want("Set the TTL: this server is a replica")
+		b.press("tab", "enter")
+		if b.do("EXISTS", "order:1") != int64(1) || b.audit.Len() > 0 {
+			t.Error("a lock of a replica was released")
+		}
+	})
+}
+
+// One lock on several masters is a row on each, and the panel says so.
+func TestPanelNamesTheOtherMasters(t *testing.T) {
+	a, b := someLocks()[7], someLocks()[7]
+	b.Node = "127.0.0.1:6380"
+	d := newDirect(120, 40).found(a, b)
+	var mine *row
+	for _, r := range d.m.feed.slots {
+		if r.lock.Node == a.Node {
+			mine = r
+		}
+	}
+	d.m.release = release{row: mine, stage: asking, seen: a, live: a, armed: true}
+	d.m = d.m.review(a)
+	if view := d.m.open(atRelease).View(); !strings.Contains(view, "127.0.0.1:6380: this is for one of them") {
+		t.Errorf("the other master is not named:\n%s", view)
+	}
+}
+
 // On a read-only target every choice that would change something refuses with
 // the sentence; waiting and reminders change nothing.
 func TestReadOnlyChoices(t *testing.T) {

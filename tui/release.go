@@ -25,6 +25,7 @@ type release struct {
 	// something may. lost is the same for a server that does not answer, and passes.
 	blocked, lost string
 	news          string    // what changed between the list and the panel
+	also          []string  // other masters that have the same lock, as rows of their own
 	drawn         time.Time // since when the question stands on the screen
 	focus         choice
 	armed         bool // once armed, it stays so while the panel is open
@@ -147,7 +148,21 @@ func (m root) review(l inspect.Lock) root {
 		p.news = "It changed hands since the list showed it: " + p.row.lock.HolderWords() + " had it there."
 	}
 	p.plan, p.off = m.offers(l)
+	p.also = m.alsoOn(&l)
 	return m
+}
+
+// alsoOn are other masters on which the same holder has a lock of this name: one
+// Redlock lock is a row on each.
+func (m root) alsoOn(l *inspect.Lock) []string {
+	var nodes []string
+	for _, r := range m.feed.slots {
+		if r != nil && r.gone.IsZero() && r.lock.Node != l.Node && r.lock.RowID() == l.RowID() && sameHolders(r.lock, l) {
+			nodes = append(nodes, r.lock.Node)
+		}
+	}
+	slices.Sort(nodes)
+	return nodes
 }
 
 // compare looks whether the lock is still what the panel asks about.

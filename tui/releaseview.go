@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"fencepost/keymap"
 	"fencepost/lockcore/inspect"
 	"fencepost/lockcore/inspect/family"
 	"fencepost/lockcore/wire"
@@ -136,6 +137,7 @@ func (m root) reviewFacts() []fact {
 		{"lock", p.seen.Name() + m.libraryWords(), th.Strong},
 		{"holder", strings.Join(holders, "\n"), th.Strong},
 		{"on hold", m.holdWords(), th.Warn},
+		{"also on", m.alsoWords(), th.Warn},
 		{"ends", endWords(l, m.alive() != "", now), th.Text},
 	}
 	for i, e := range m.signs() {
@@ -157,6 +159,15 @@ func (m root) reviewFacts() []fact {
 func (m root) libraryWords() string {
 	l := &m.release.seen
 	return fmt.Sprintf("  (%s %s, %s)", wire.Clean(l.Label), l.Kind, l.Confidence)
+}
+
+// alsoWords say that the lock is kept on other masters too, and how to reach all.
+func (m root) alsoWords() string {
+	if len(m.release.also) == 0 {
+		return ""
+	}
+	mark, _ := m.keys.Get(keymap.Mark)
+	return strings.Join(m.release.also, ", ") + ": this is for one of them; mark all its rows (" + keymap.Name(mark.Keys[0]) + ") to act on each"
 }
 
 // holdWords say who has put the lock on hold, and why.
@@ -212,8 +223,8 @@ func (m root) reviewTarget() string {
 	case s.Guarded:
 		parts = append(parts, "no environment: guarded as production")
 	}
-	if node := m.release.seen.Node; s.Mode == "cluster" {
-		parts[0] = node
+	if len(m.feed.view.Nodes) > 1 {
+		parts[0] = m.release.seen.Node
 	}
 	return strings.Join(parts, ", ")
 }
