@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -77,7 +78,8 @@ func (m root) send(plan inspect.Plan, verb, reason string) (root, tea.Cmd) {
 
 // acting is what writes a plan down, carries it out and writes what came of it.
 func (m root) acting(plan inspect.Plan, verb, reason string, signs []inspect.Evidence) func() (inspect.Outcome, []string) {
-	in, log, limit, parent, fw := m.opts.Inspector, m.opts.Audit, m.opts.timeout()*time.Duration(len(plan.Steps)), m.ctx, m.following
+	in, log, limit, fw := m.opts.Inspector, m.opts.Audit, m.opts.timeout()*time.Duration(len(plan.Steps)), m.following
+	parent, acts := context.WithoutCancel(m.ctx), m.outlet.acts // who leaves the console does not break off what was sent
 	c := audit.Context{
 		Verb: verb, Console: true, Target: m.server.auditName(), Env: m.server.Env, Guarded: m.server.Guarded,
 		RedisUser: m.server.User, Reason: reason, Evidence: signWords(signs),
@@ -86,6 +88,7 @@ func (m root) acting(plan inspect.Plan, verb, reason string, signs []inspect.Evi
 		c.Evidence = plan.Lock.Evidence(m.now)
 	}
 	return func() (inspect.Outcome, []string) {
+		defer acts.begin()()
 		ctx, cancel := context.WithTimeout(parent, limit)
 		defer cancel()
 		o, warnings := log.Act(ctx, in, plan, c)
@@ -95,6 +98,26 @@ func (m root) acting(plan inspect.Plan, verb, reason string, signs []inspect.Evi
 		return o, warnings
 	}
 }
+
+// inFlight counts the acts that are under way: the console does not end before
+// what came of them is written down.
+type inFlight struct{ n atomic.Int32 }
+
+// begin counts one in; what it returns counts it out.
+func (f *inFlight) begin() (end func()) {
+	f.n.Add(1)
+	return func() { f.n.Add(-1) }
+}
+
+// settle waits until none is under way, for at most so long.
+func (f *inFlight) settle(most time.Duration) {
+	for began := time.Now(); f.n.Load() > 0 && time.Since(began) < most; {
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// actsEnd is how long the console's end waits for acts that are under way.
+const actsEnd = 15 * time.Second
 
 // auditName is the target as the audit names it.
 func (s Server) auditName() string {

@@ -142,7 +142,7 @@ func start(t *testing.T, bo benchOptions) *bench {
 		bo.console(&o)
 	}
 	b.following = follow(ctx, &o)
-	m := newRoot(ctx, o, b.following, outlet{func(text string) error { b.clip = append(b.clip, text); return nil }, func() error { b.bells.Add(1); return nil }})
+	m := newRoot(ctx, o, b.following, outlet{func(text string) error { b.clip = append(b.clip, text); return nil }, func() error { b.bells.Add(1); return nil }, &inFlight{}})
 	b.program = tea.NewProgram(spy{m}, tea.WithInput(nil), tea.WithOutput(b.out), tea.WithoutSignalHandler(), tea.WithAltScreen())
 	o.Crash.onStop(b.program.Kill)
 	go func() {

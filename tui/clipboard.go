@@ -26,6 +26,7 @@ func (s *screen) ring() error {
 type outlet struct {
 	clipboard func(text string) error
 	bell      func() error
+	acts      *inFlight
 }
 
 // copied says what was copied. Whether the terminal took it cannot be known.

@@ -65,7 +65,7 @@ func newDirect(width, height int, change ...func(*Options)) *direct {
 	for _, c := range change {
 		c(&o)
 	}
-	d := &direct{m: newRoot(context.Background(), o, nil, outlet{func(string) error { return nil }, func() error { return nil }})}
+	d := &direct{m: newRoot(context.Background(), o, nil, outlet{func(string) error { return nil }, func() error { return nil }, &inFlight{}})}
 	d.fw = newFollowing()
 	d.m.now, d.m.started = noon, noon.Add(-3*time.Minute)
 	d.send(tea.WindowSizeMsg{Width: width, Height: height})

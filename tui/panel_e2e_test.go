@@ -213,3 +213,25 @@ func TestE2EWaitRingsTheBell(t *testing.T) {
 	a.write("q")
 	a.ends()
 }
+
+// Who quits while an act is under way does not break it off: what came of it is
+// written down before the program ends.
+func TestE2EQuitWhileItIsSent(t *testing.T) {
+	a := act(t)
+	a.review("order:1")
+	a.write("\t")
+	a.sees(">[ Release ]")
+	a.server.Pause()
+	a.write("\r")
+	a.sees("sending")
+	a.write("\x03")
+	time.Sleep(300 * time.Millisecond)
+	a.server.Resume()
+	if code := a.ends(); code != 130 {
+		t.Errorf("ctrl+c ended with %d", code)
+	}
+	a.last("release", "order:1", "", "RELEASED")
+	if a.server.Do("EXISTS", "order:1") != int64(0) {
+		t.Error("the lock is still there")
+	}
+}

@@ -140,16 +140,16 @@ func (m root) reviewFacts() []fact {
 		{"also on", m.alsoWords(), th.Warn},
 		{"ends", endWords(l, m.alive() != "", now), th.Text},
 	}
-	for i, e := range m.signs() {
-		name := ""
-		if i == 0 {
-			name = "evidence"
+	var signs []string
+	for _, e := range m.signs() {
+		if l.Waiters == nil || e.How != l.Waiters.How { // those stand below
+			signs = append(signs, signText(e))
 		}
-		facts = append(facts, fact{name, signText(e), th.Text})
 	}
-	if len(m.signs()) == 0 && p.seen.State != family.Held {
-		facts = append(facts, fact{"evidence", p.seen.Evidence(now), th.Text})
+	if len(signs) == 0 {
+		signs = []string{p.seen.Evidence(now)}
 	}
+	facts = append(facts, fact{"evidence", strings.Join(signs, "\n"), th.Text})
 	return append(facts,
 		fact{"waiters", m.reviewWaiters(l), th.Text},
 		fact{"fence", p.seen.Fence, th.Fence})

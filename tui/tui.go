@@ -41,6 +41,7 @@ type console struct {
 	program   *tea.Program
 	crash     *Crash
 	following *following
+	acts      *inFlight
 }
 
 func newConsole(ctx context.Context, o Options) *console {
@@ -48,13 +49,14 @@ func newConsole(ctx context.Context, o Options) *console {
 		o.Crash = &Crash{}
 	}
 	out := &screen{out: o.Out}
-	fw := follow(ctx, &o)
-	p := tea.NewProgram(newRoot(ctx, o, fw, outlet{out.copy, out.ring}), programOptions(o, out)...)
+	fw, acts := follow(ctx, &o), &inFlight{}
+	p := tea.NewProgram(newRoot(ctx, o, fw, outlet{out.copy, out.ring, acts}), programOptions(o, out)...)
 	o.Crash.onStop(p.Kill)
-	return &console{ctx, p, o.Crash, fw}
+	return &console{ctx, p, o.Crash, fw, acts}
 }
 
 func (c *console) run() error {
+	defer c.acts.settle(actsEnd) // by then a signal ends the program, as it does any other
 	stop, got := watchSignals(c.program)
 	defer stop()
 	defer c.following.stop()
