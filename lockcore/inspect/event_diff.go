@@ -22,7 +22,8 @@ type witness struct {
 	emptied bool          // its counts say so
 	gap     string        // why changes may have been missed in between; "": they were not
 	evicted bool          // keys were evicted meanwhile, or the server does not say whether
-	forced  bool          // a release of ours left its receipt
+	forced  bool          // an act of ours left its receipt
+	hold    bool          // and the note that an operator holds the lock
 	key     *Lock         // names the lock where neither look found it
 	rescan  bool          // a scan came upon it
 	within  time.Duration // when the pass before was over that did not see it; 0: there was none lately
@@ -57,6 +58,8 @@ func diff(prev, cur *Lock, w *witness) []Event {
 		for _, h := range is {
 			out = append(out, acquired(prev, cur, h, w))
 		}
+	case len(was) == 1 && len(is) == 1 && !sameHolder(was[0], is[0]) && w.forced && !w.hold:
+		out = append(out, ended(prev, was[0], w), acquired(prev, cur, is[0], w)) // released by us, and taken at once
 	case len(was) == 1 && len(is) == 1 && !sameHolder(was[0], is[0]):
 		out = append(out, another(prev, cur, HandedOver, was[0], is[0], w))
 		out = append(out, lostExpiry(prev, cur, w)...)
@@ -199,7 +202,7 @@ func another(prev, cur *Lock, kind EventKind, was, is family.Holder, w *witness)
 	e.Previous, e.Holder = who(was.ID), who(is.ID)
 	e.TTL, e.PrevTTL = cur.leftMS(cur.SampledAt), prev.leftMS(w.at)
 	e.Note = skipped(prev.Fence, cur.Fence)
-	if w.forced {
+	if w.hold {
 		e.Kind = OperatorHolds
 	}
 	return e

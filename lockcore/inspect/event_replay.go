@@ -184,7 +184,7 @@ func (s *story) replace() {
 		return
 	}
 	e := about(s.lock(), Overwritten)
-	if s.w.forced && s.gen == s.gens {
+	if s.w.hold && s.gen == s.gens {
 		e.Kind = OperatorHolds
 	}
 	e.Previous, e.Holder = before, after

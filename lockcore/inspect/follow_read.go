@@ -66,7 +66,7 @@ type readJob struct {
 	facts   serverFacts         // before; and, where INFO was asked, after
 	checked bool                // INFO was asked
 	stale   bool                // the facts are old: INFO is to be asked at an end
-	was     map[string]wire.Raw // who held each lock of one holder, where nothing is told
+	was     map[string]wire.Raw // who held each lock of one holder, where nothing is told, or an act of ours was
 	held    map[string]bool     // an operator holds it now, as the note beside it says
 	evicted bool                // keys were evicted meanwhile, or may have been
 	flushed bool                // a database was emptied meanwhile
@@ -232,7 +232,8 @@ func (t *tracker) include(job *readJob, key string) {
 		job.unknown = append(job.unknown, probe{key: key, idle: true})
 		return
 	}
-	if h := held(&first.w.Lock); t.status.Source == ByPolling && len(h) == 1 && first.next == nil {
+	_, ours := t.read.forced[key]
+	if h := held(&first.w.Lock); (ours || t.status.Source == ByPolling) && len(h) == 1 && first.next == nil {
 		job.was[key] = h[0].ID
 	}
 	p := first.probe()

@@ -124,7 +124,9 @@ func (t *tracker) witness(job *readJob, key string, m *mark, complete bool) *wit
 	if at, ok := t.read.forced[key]; ok && job.done.Sub(at) < forcedFor {
 		w.forced = true
 	}
-	w.forced = w.forced || job.held[key]
+	if job.held[key] {
+		w.forced, w.hold = true, true
+	}
 	if m == nil {
 		return w
 	}
