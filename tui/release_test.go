@@ -224,20 +224,24 @@ func TestArmingLapsesOnlyUnused(t *testing.T) {
 		b.want("Type redis.example.com to arm this target", "counts as production")
 		b.enter("redis.example.com", "enter")
 		b.want("ARMED 09:5")
-		b.pass(25 * time.Minute) // the panel stays open
-		b.want("ARMED 01:0")
-		b.enter("90m", "enter", redissonA[len(redissonA)-6:], "enter", "INC-1", "enter")
-		b.pass(time.Second)
-		b.want("TTL SET", "ARMED 09:5") // renewed by use
-		b.press("enter")
+		b.press("esc", "esc")
 		b.pass(9 * time.Minute)
 		b.want("ARMED 00:")
 		b.press("u")
+		b.pass(90 * time.Second) // what was armed does not lapse in an open panel
+		b.want("ARMED 01:0")
+		b.press("2")
+		b.pass(400 * time.Millisecond)
+		b.never("to arm this target")
+		b.enter("90m", "enter", redissonA[len(redissonA)-6:], "enter", "INC-1", "enter")
+		b.pass(time.Second)
+		b.want("TTL SET", "ARMED 09:5") // renewed by use
+		b.press("enter", "u")
 		b.pass(time.Second)
 		b.press("tab", "enter")
 		b.never("to arm this target")
 		b.press("esc", "esc")
-		b.pass(3 * time.Minute)
+		b.pass(10*time.Minute + 10*time.Second)
 		b.want("GUARDED, not armed")
 	})
 }
