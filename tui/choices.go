@@ -148,7 +148,7 @@ func (s Server) envWords() string {
 	if s.Env != "" {
 		return "this is " + s.Env
 	}
-	return "this target has no environment and is not on this machine, so it counts as production"
+	return "it has no environment and is not this machine: it counts as production"
 }
 
 // choose does a choice, or asks for what it needs to know.

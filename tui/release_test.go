@@ -207,7 +207,7 @@ func TestArming(t *testing.T) {
 // What is armed lapses after ten minutes without use, is renewed by use, and never
 // lapses inside an open panel.
 func TestArmingLapsesOnlyUnused(t *testing.T) {
-	o := tall()
+	o := empty()
 	o.console = func(c *Options) {
 		c.Explain, c.Identify = nil, nil
 		c.Server = Server{Name: "cache (redis.example.com:6379)", Addr: "redis.example.com:6379", Role: "master", Guarded: true}
