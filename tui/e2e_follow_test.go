@@ -88,7 +88,7 @@ func TestE2EConnectionsAreCut(t *testing.T) {
 	server.Do("SET", "lock:a", "ZZwErhZvp2QmLvacHpVgjGjC", "PX", 600_000)
 	s.sees("ZZwErhZv", "live, by tracking")
 	s.until("the gap to be said", func(screen string) bool {
-		return strings.Contains(screen, "nothing was told for") || strings.Contains(screen, "the connection was lost for")
+		return strings.Contains(screen, "what told of changes was lost") || strings.Contains(screen, "nothing was told for") || strings.Contains(screen, "the connection was lost for")
 	})
 	quits(t, server, s)
 }

@@ -20,7 +20,7 @@ type eventsScreen struct {
 // eventText is an event in words: with its key, or where the key is known, with
 // the source that it was learned from.
 func eventText(e *inspect.Event, key bool) string {
-	parts := []string{e.Kind.Words()}
+	parts := []string{e.Words()}
 	if key && e.Key != "" {
 		name := e.Key.String()
 		if e.HasField {
@@ -46,7 +46,11 @@ func eventText(e *inspect.Event, key bool) string {
 	}
 	text := strings.Join(parts, "  ")
 	if e.Note != "" {
-		text += "  - " + wire.Clean(e.Note)
+		dash := "  - "
+		if e.Key == "" { // of the feed itself: the note is all there is to say
+			dash = "  "
+		}
+		text += dash + wire.Clean(e.Note)
 	}
 	return text
 }

@@ -192,7 +192,7 @@ func holderName(h family.Holder) string {
 	case h.Host != "":
 		return wire.Clean(h.Host)
 	case h.ID == "":
-		return "(no name)"
+		return inspect.NoName
 	}
 	return h.ID.String()
 }

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"strings"
+	"time"
 
 	"fencepost/lockcore/inspect/family"
 )
@@ -14,13 +15,27 @@ func (k EventKind) Words() string {
 	return strings.ReplaceAll(string(k), "-", " ")
 }
 
+// Words says what happened as people read it: a new time by an operator's hand, or
+// a sooner end, is no renewal to them.
+func (e *Event) Words() string {
+	switch {
+	case e.Kind != WasRenewed:
+		return e.Kind.Words()
+	case e.Note == setByOperator:
+		return "TTL set"
+	case e.TTL >= 0 && e.PrevTTL > e.TTL+int64(time.Second/time.Millisecond):
+		return "shortened"
+	}
+	return e.Kind.Words()
+}
+
 // Words names a holder; safe to print.
 func (w Who) Words() string {
 	switch {
 	case !w.Known:
 		return "somebody"
 	case w.ID == "":
-		return "(no name)"
+		return NoName
 	}
 	return w.ID.String()
 }

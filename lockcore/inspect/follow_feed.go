@@ -190,7 +190,10 @@ func (t *tracker) choose(now time.Time, f *feed, single *redis.Client, covered p
 	fs.chosen = true
 	why := ""
 	if !fs.lostAt.IsZero() {
-		why = "nothing was told for " + moment(now.Sub(fs.lostAt))
+		why = "what told of changes was lost"
+		if d := now.Sub(fs.lostAt); d >= 100*time.Millisecond {
+			why = "nothing was told for " + moment(d)
+		}
 		fs.lostAt = time.Time{}
 	}
 	t.publish(func(s *NodeStatus) { s.Source, s.Following = source, words })

@@ -1,6 +1,9 @@
 package inspect
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // scanned takes in one page. What the first pass comes upon, or one that looks
 // closer than those before, was there all the while.
@@ -87,6 +90,9 @@ func (t *tracker) snap(l *Lock, now time.Time) {
 	e.At, e.Source, e.TTL = now, t.status.Source, l.leftMS(now)
 	if len(l.Holders) > 0 {
 		e.Holder = who(l.Holders[0].ID)
+	}
+	if n := len(l.Holders); n > 1 {
+		e.Note = fmt.Sprintf("and %d more hold it", n-1)
 	}
 	t.f.found = append(t.f.found, e)
 }

@@ -80,8 +80,11 @@ func (l *Lock) HolderWords() string {
 	return fmt.Sprintf("%s and %d more", holderWords(l.Holders[0]), len(l.Holders)-1)
 }
 
+// NoName is what stands for a holder of which nothing tells who it is.
+const NoName = "(no name)"
+
 func holderWords(h family.Holder) string {
-	text := cmp.Or(h.ID.String(), h.Label, "(no name)")
+	text := cmp.Or(h.ID.String(), h.Label, NoName)
 	if h.Mode != "" {
 		text += " " + wire.Clean(h.Mode)
 	}

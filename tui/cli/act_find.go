@@ -168,7 +168,7 @@ func (a *act) pick(locks []inspect.Lock) (*inspect.Lock, int) {
 
 // match finds the holders that were named among those of the lock; missing are
 // the ones that do not hold it. An id may be given as it is, or as list shows it;
-// a holder without one is named by its label.
+// a holder without one is named by its label, or by the words that stand for none.
 func (a *act) match(l *inspect.Lock) (holders, missing []wire.Raw) {
 	for _, given := range a.holders {
 		as := func(same func(h family.Holder) bool) int { return slices.IndexFunc(l.Holders, same) }
@@ -178,6 +178,9 @@ func (a *act) match(l *inspect.Lock) (holders, missing []wire.Raw) {
 		}
 		if i < 0 {
 			i = as(func(h family.Holder) bool { return h.ID == "" && h.Label == string(given) })
+		}
+		if i < 0 && given == inspect.NoName {
+			i, given = as(func(h family.Holder) bool { return h.ID == "" && h.Label == "" }), ""
 		}
 		if i < 0 {
 			missing = append(missing, given)

@@ -302,3 +302,16 @@ func TestReleaseForesees(t *testing.T) {
 		t.Errorf("before: %s\nafter: %s", r.err, r.out)
 	}
 }
+
+// A holder without a name is named by the words that stand for it in the list.
+func TestNoNameNamesWhoHasNone(t *testing.T) {
+	a := newActing(t)
+	a.give("set lock:report 1")
+	if r := a.run("release", "lock:report", "--if-holder", "(no name)", "--reason", "test", "--yes"); r.code != exitOK || !strings.HasPrefix(r.out, "RELEASED") {
+		t.Errorf("exit %d\n%s%s", r.code, r.out, r.err)
+	}
+	a.give("set lock:report "+tokenA, "pexpire lock:report 60000")
+	if r := a.run("release", "lock:report", "--if-holder", "(no name)", "--reason", "test", "--yes"); r.code != exitChanged {
+		t.Errorf("exit %d\n%s%s", r.code, r.out, r.err)
+	}
+}

@@ -119,3 +119,17 @@ func (inv *invocation) isTerminal(stream any) bool {
 	f, ok := stream.(interface{ Fd() uintptr })
 	return ok && term.IsTerminal(int(f.Fd()))
 }
+
+// width is how many cells a line of the output has; 0 where that is no terminal,
+// and a line may be as long as it likes.
+func (inv *invocation) width() int {
+	f, ok := inv.out.(interface{ Fd() uintptr })
+	if !ok {
+		return 0
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}

@@ -83,7 +83,7 @@ func (inv *invocation) collect(ctx context.Context, t *target.Target) ([]inspect
 
 func (inv *invocation) printList(t *target.Target, locks []inspect.Lock, cov inspect.Coverage) {
 	if len(locks) > 0 {
-		writeTable(inv.out, locks, time.Now())
+		writeTable(inv.out, locks, time.Now(), inv.width())
 		fmt.Fprintln(inv.out)
 	}
 	for _, line := range t.Info.Unknown {

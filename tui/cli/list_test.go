@@ -115,7 +115,7 @@ func TestAllDatabases(t *testing.T) {
 		conn.Set(t.Context(), "lock:here", "web-1", 0)
 		_ = conn.Close()
 	}
-	run(t, nil, append([]string{"list"}, port(s)...)...).has(t, "list", exitOK, "1 lock;", "db 3 have keys too (--all-dbs)")
+	run(t, nil, append([]string{"list"}, port(s)...)...).has(t, "list", exitOK, "1 lock;", "db 3 has keys too (--all-dbs)")
 	doc := listJSON(t, s, "--all-dbs")
 	if len(doc.Locks) != 2 || doc.Locks[1].RowID != "3/lock:here" || len(doc.Coverage.OtherDBs) != 0 {
 		t.Errorf("got %+v", doc)

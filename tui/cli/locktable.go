@@ -19,31 +19,83 @@ import (
 // printed whole all the same, and only its own row moves.
 const maxColumn = 60
 
+// column names one of the table.
+type column int
+
+const (
+	colKey column = iota
+	colFamily
+	colKind
+	colExpires
+	colFence
+	colWaiters
+	colState
+	colHolder
+)
+
 // writeTable prints locks for people, one a line. Nothing is cut: a holder's id
-// is what release wants to be told. It stands last, since it may be long.
-func writeTable(out io.Writer, locks []inspect.Lock, now time.Time) {
+// is what release wants to be told. It stands last, since it may be long. Where
+// the lines do not fit into width cells (0: any do), columns that say nothing
+// are left out, and then the holder has a line of its own below its lock.
+func writeTable(out io.Writer, locks []inspect.Lock, now time.Time, width int) {
 	rows := [][]string{{"KEY", "FAMILY", "KIND", "EXPIRES", "FENCE", "WAITERS", "STATE", "HOLDER"}}
 	for i := range locks {
 		rows = append(rows, tableRow(&locks[i], now))
 	}
-	widths := make([]int, len(rows[0]))
-	for _, r := range rows {
-		for c, cell := range r {
-			if w := ansi.StringWidth(cell); w <= maxColumn {
-				widths[c] = max(widths[c], w)
-			}
+	keep := []column{colKey, colFamily, colKind, colExpires, colFence, colWaiters, colState, colHolder}
+	below := false
+	if width > 0 && tableWidth(rows, keep) > width {
+		keep = slices.DeleteFunc(keep, func(c column) bool {
+			return (c == colFence || c == colWaiters) && !slices.ContainsFunc(rows[1:], func(r []string) bool { return r[c] != "-" })
+		})
+		if below = tableWidth(rows, keep) > width; below {
+			keep = keep[:len(keep)-1]
 		}
 	}
-	for _, r := range rows {
+	widths := columnWidths(rows, keep)
+	for i, r := range rows {
 		var b strings.Builder
-		for c, cell := range r {
-			b.WriteString(cell)
-			if c+1 < len(r) {
-				b.WriteString(strings.Repeat(" ", max(0, widths[c]-ansi.StringWidth(cell))+2))
+		for n, c := range keep {
+			b.WriteString(r[c])
+			if n+1 < len(keep) {
+				b.WriteString(strings.Repeat(" ", max(0, widths[n]-ansi.StringWidth(r[c]))+2))
 			}
 		}
 		fmt.Fprintln(out, strings.TrimRight(b.String(), " "))
+		if below && i > 0 {
+			fmt.Fprintln(out, "  held by", r[colHolder])
+		}
 	}
+}
+
+// columnWidths are the widths of some columns.
+func columnWidths(rows [][]string, keep []column) []int {
+	widths := make([]int, len(keep))
+	for _, r := range rows {
+		for n, c := range keep {
+			if w := ansi.StringWidth(r[c]); w <= maxColumn {
+				widths[n] = max(widths[n], w)
+			}
+		}
+	}
+	return widths
+}
+
+// tableWidth is the width of the longest line.
+func tableWidth(rows [][]string, keep []column) int {
+	widths, most := columnWidths(rows, keep), 0
+	for _, r := range rows {
+		line := 0
+		for n, c := range keep {
+			w := ansi.StringWidth(r[c])
+			if n+1 < len(keep) {
+				w = max(w, widths[n]) + 2
+			}
+			line += w
+		}
+		most = max(most, line)
+	}
+	return most
 }
 
 func tableRow(l *inspect.Lock, now time.Time) []string {
@@ -100,7 +152,11 @@ func coverageLine(c inspect.Coverage, locks int) string {
 		parts = append(parts, fmt.Sprintf("%d possible not shown (--possible)", c.PossibleHidden))
 	}
 	if len(c.OtherDBs) > 0 {
-		parts = append(parts, fmt.Sprintf("db %s have keys too (--all-dbs)", joinInts(c.OtherDBs)))
+		have := "have"
+		if len(c.OtherDBs) == 1 {
+			have = "has"
+		}
+		parts = append(parts, fmt.Sprintf("db %s %s keys too (--all-dbs)", joinInts(c.OtherDBs), have))
 	}
 	if !c.Complete {
 		parts = append(parts, "INCOMPLETE")

@@ -81,7 +81,7 @@ func (w *watcher) one(e *inspect.Event) error {
 
 // line is an event for people.
 func (w *watcher) line(e *inspect.Event) string {
-	parts := []string{e.At.Format("15:04:05.000"), fmt.Sprintf("%-16s", e.Kind.Words())}
+	parts := []string{e.At.Format("15:04:05.000"), fmt.Sprintf("%-16s", e.Words())}
 	for _, part := range []string{w.where(e), e.HolderWords(), e.TTLWords()} {
 		if part != "" {
 			parts = append(parts, part)
@@ -95,7 +95,11 @@ func (w *watcher) line(e *inspect.Event) string {
 	}
 	text := strings.Join(parts, "  ")
 	if e.Note != "" {
-		text += "  - " + wire.Clean(e.Note)
+		dash := "  - "
+		if e.Key == "" { // of the feed itself: the note is all there is to say
+			dash = "  "
+		}
+		text += dash + wire.Clean(e.Note)
 	}
 	return text
 }
