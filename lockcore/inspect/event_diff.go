@@ -22,7 +22,7 @@ type witness struct {
 	emptied bool          // its counts say so
 	gap     string        // why changes may have been missed in between; "": they were not
 	evicted bool          // keys were evicted meanwhile, or the server does not say whether
-	forced  bool          // an act of ours left its receipt
+	forced  *act          // an act of ours that left its receipt; nil: none
 	hold    bool          // and the note that an operator holds the lock
 	key     *Lock         // names the lock where neither look found it
 	rescan  bool          // a scan came upon it
@@ -58,7 +58,7 @@ func diff(prev, cur *Lock, w *witness) []Event {
 		for _, h := range is {
 			out = append(out, acquired(prev, cur, h, w))
 		}
-	case len(was) == 1 && len(is) == 1 && !sameHolder(was[0], is[0]) && w.forced && !w.hold:
+	case len(was) == 1 && len(is) == 1 && !sameHolder(was[0], is[0]) && w.forced.about(was[0].ID) && !w.hold:
 		out = append(out, ended(prev, was[0], w), acquired(prev, cur, is[0], w)) // released by us, and taken at once
 	case len(was) == 1 && len(is) == 1 && !sameHolder(was[0], is[0]):
 		out = append(out, another(prev, cur, HandedOver, was[0], is[0], w))
@@ -126,7 +126,7 @@ func renewals(prev, cur *Lock, is, kept []family.Holder, w *witness) []Event {
 			e.Holder = who(kept[0].ID)
 		}
 		e.TTL, e.PrevTTL = cur.leftMS(cur.SampledAt), prev.leftMS(w.at)
-		if w.forced {
+		if len(kept) > 0 && w.forced.about(kept[0].ID) {
 			e.Note = setByOperator
 		}
 		out = append(out, e)
@@ -240,7 +240,7 @@ func reason(prev *Lock, h family.Holder, w *witness) (kind EventKind, inferred b
 	}
 	over := ok && !w.end().Before(end.Add(-prev.Uncertainty-2*time.Millisecond))
 	switch said := lastEnd(w.told); {
-	case w.forced:
+	case w.forced.about(h.ID):
 		return ForceReleased, false, ""
 	case said == "renamed":
 		return WentAway, false, "its key was renamed or moved"

@@ -205,10 +205,18 @@ func (s *story) end(kind EventKind) {
 	switch {
 	case kind == "renamed":
 		e.Kind, e.Note = WentAway, "its key was renamed or moved"
-	case kind == WasReleased && s.w.forced:
+	case kind == WasReleased && s.forced():
 		e.Kind = ForceReleased
 	}
 	s.out = append(s.out, e)
+}
+
+// forced reports whether an act of ours was about who holds it now.
+func (s *story) forced() bool {
+	if now := s.name(s.gen); now.Known {
+		return s.w.forced.about(now.ID)
+	}
+	return s.w.forced != nil && s.w.forced.of == nil
 }
 
 func (s *story) renew() {
@@ -243,7 +251,7 @@ func (s *story) finish() {
 	for i := len(s.out) - 1; i >= 0 && s.cur != nil && s.alive; i-- {
 		if s.out[i].Kind == WasRenewed && s.gen == s.gens {
 			s.out[i].TTL = s.cur.leftMS(s.cur.SampledAt)
-			if s.w.forced {
+			if s.forced() {
 				s.out[i].Note = setByOperator
 			}
 			return

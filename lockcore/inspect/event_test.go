@@ -83,9 +83,10 @@ func TestDiff(t *testing.T) {
 		{"over in a gap", aLock(0, "A", 10000), nil, witness{gap: "lost"}, 11, "expired(A)~"},
 		{"without expiry and gone", aLock(0, "A", -1), nil, witness{}, 99, "released(A)~"},
 		{"flushed", aLock(0, "A", 10000), nil, witness{flushed: true}, 1, "flushed(A)"},
-		{"ended by us, and taken at once", aLock(0, "A", 10000), aLock(1, "B", 9000), witness{forced: true}, 1, "force-released(A) acquired(B)"},
-		{"taken for an operator", aLock(0, "A", 10000), aLock(1, "B", 9000), witness{forced: true, hold: true}, 1, "held-by-operator(A>B)"},
-		{"ended by us", aLock(0, "A", 10000), nil, witness{forced: true}, 1, "force-released(A)"},
+		{"ended by us, and taken at once", aLock(0, "A", 10000), aLock(1, "B", 9000), witness{forced: &act{}}, 1, "force-released(A) acquired(B)"},
+		{"taken for an operator", aLock(0, "A", 10000), aLock(1, "B", 9000), witness{forced: &act{}, hold: true}, 1, "held-by-operator(A>B)"},
+		{"ended by us", aLock(0, "A", 10000), nil, witness{forced: &act{}}, 1, "force-released(A)"},
+		{"ended after an act on another", aLock(0, "B", 10000), nil, witness{touched: true, forced: &act{of: []wire.Raw{"A"}}}, 1, "released(B)~"},
 		{"free again", aLock(0, "A", 10000), aLock(1, "", -1), witness{}, 1, "released(A)~"},
 		{"other holder", aLock(0, "A", 10000), aLock(1, "B", 9000), witness{}, 1, "handed-over(A>B)"},
 		{"other holder, no expiry", aLock(0, "A", 10000), aLock(1, "B", -1), witness{}, 1, "handed-over(A>B) lost-expiry(B)"},
@@ -117,9 +118,9 @@ func TestDiff(t *testing.T) {
 		{"told: what contradicts the looks", aLock(0, "A", 10000), nil, told("expire"), 1, "released(A)~"},
 		{"told, not whole: deleted", aLock(0, "A", 10000), nil, witness{told: []string{"del"}}, 1, "released(A)"},
 		{"told, not whole: deleted when over", aLock(0, "A", 10000), nil, witness{told: []string{"del"}}, 11, "expired(A)~"},
-		{"told: deleted by us", aLock(0, "A", 10000), nil, witness{told: []string{"del"}, whole: true, forced: true}, 1, "force-released(A)"},
+		{"told: deleted by us", aLock(0, "A", 10000), nil, witness{told: []string{"del"}, whole: true, forced: &act{}}, 1, "force-released(A)"},
 		{"told: taken for the operator", aLock(0, "A", 10000), aLock(1, "op", 9000),
-			witness{told: []string{"set", "expire"}, whole: true, forced: true, hold: true}, 1, "held-by-operator(A>op)"},
+			witness{told: []string{"set", "expire"}, whole: true, forced: &act{}, hold: true}, 1, "held-by-operator(A>op)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.w.at = t0.Add(time.Duration(c.at * float64(time.Second)))

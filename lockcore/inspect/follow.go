@@ -171,10 +171,10 @@ func (f *Follower) Acted(l *Lock, out Outcome) {
 	if !out.Word.Done() && out.Word != Partial {
 		return
 	}
-	key := string(l.Key)
+	key, of := string(l.Key), holderIDs(l)
 	f.tell(func(t *tracker) {
 		if t.node.Addr == l.Node && t.node.DB == l.DB {
-			t.force(key)
+			t.acted(key, of)
 		}
 	})
 }

@@ -189,6 +189,38 @@ func TestAReleaseOfOursIsToldOnce(t *testing.T) {
 	}
 }
 
+// Who takes the lock after a release of ours, and gives it up in good order, was
+// not released by force.
+func TestOnlyWhatWeDidIsForced(t *testing.T) {
+	t.Parallel()
+	for _, c := range sources {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := redistest.Start(t, c.args...)
+			n := nodeOf(s)
+			in := New(n)
+			w := follow(t, n, Query{}, FollowOptions{Without: c.without})
+			w.settled(c.source)
+			s.Do("SET", "lock:next", tokenA, "PX", 600_000)
+			w.event(WasAcquired, "lock:next")
+			locks, err := in.Look(t.Context(), 0, "lock:next")
+			if err != nil || len(locks) != 1 {
+				t.Fatal(locks, err)
+			}
+			plan, err := in.PlanRelease(locks[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.f.Acted(&locks[0], in.Run(t.Context(), plan))
+			w.event(ForceReleased, "lock:next")
+			s.Do("SET", "lock:next", tokenB, "PX", 600_000)
+			w.event(WasAcquired, "lock:next")
+			s.Do("DEL", "lock:next")
+			w.event(WasReleased, "lock:next")
+		})
+	}
+}
+
 // A feed that keeps silent about changes is not believed for ever. Here it is
 // connected to another server, which knows nothing of these keys.
 func TestSilentFeedIsGivenUp(t *testing.T) {

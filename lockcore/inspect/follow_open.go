@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"fencepost/lockcore/inspect/family"
+	"fencepost/lockcore/wire"
 )
 
 // open takes in what a feed told.
@@ -52,7 +53,7 @@ func (t *tracker) receipts(keys map[string]*tidings) {
 			lock = bare
 		}
 		if keys[lock] != nil || t.read.marks[lock] != nil || slices.Contains(what.names, toldSet) {
-			t.force(lock)
+			t.force(lock, t.holdersAt(lock))
 		}
 	}
 }
@@ -100,21 +101,59 @@ func (t *tracker) flushed(at time.Time) {
 	t.scan.ordinary.forget()
 }
 
-// force notes that a lock's end is a release of ours.
-func (t *tracker) force(key string) {
+// act is something that this program did to a lock.
+type act struct {
+	at    time.Time
+	of    []wire.Raw // whose hold it was about; nil: not known
+	spent bool       // what it did was found
+}
+
+// about reports whether the act was about this holder's hold.
+func (a *act) about(id wire.Raw) bool {
+	return a != nil && (a.of == nil || slices.Contains(a.of, id))
+}
+
+// force notes that what becomes of these holders is by an act of ours.
+func (t *tracker) force(key string, of []wire.Raw) {
 	now := time.Now()
-	for k, at := range t.read.forced {
-		if now.Sub(at) > forcedFor {
+	for k, a := range t.read.forced {
+		if now.Sub(a.at) > forcedFor {
 			delete(t.read.forced, k)
 		}
 	}
 	if t.read.forced == nil {
-		t.read.forced = map[string]time.Time{}
+		t.read.forced = map[string]*act{}
 	}
-	t.read.forced[key] = now
+	t.read.forced[key] = &act{at: now, of: of}
 	if t.rows[key] != nil {
 		t.mark(key, now) // to be looked at; what the server tells of it is still to come
 	}
+}
+
+// acted is force for who did it, which may come after its receipt was told, and
+// after what it did was found.
+func (t *tracker) acted(key string, of []wire.Raw) {
+	if a := t.read.forced[key]; a == nil || time.Since(a.at) > forcedFor {
+		t.force(key, of)
+	}
+}
+
+// holdersAt are those who hold the locks at a key, as far as is known; nil where
+// nobody is.
+func (t *tracker) holdersAt(key string) []wire.Raw {
+	var of []wire.Raw
+	for r := t.rows[key]; r != nil; r = r.next {
+		of = append(of, holderIDs(&r.w.Lock)...)
+	}
+	return of
+}
+
+func holderIDs(l *Lock) []wire.Raw {
+	var of []wire.Raw
+	for _, h := range held(l) {
+		of = append(of, h.ID)
+	}
+	return of
 }
 
 // forcedFor is for how long an end may be put down to a release of ours.

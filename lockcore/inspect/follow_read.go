@@ -12,13 +12,13 @@ import (
 
 // reading is what a tracker is to look at, and is looking at.
 type reading struct {
-	marks  map[string]*mark // by main key, or a key that may be a new lock
-	job    *readJob         // one at a time
-	nextAt time.Time        // not before
-	pollAt time.Time        // when the next pass over all known locks begins
-	began  time.Time        // of the pass under way
-	pass   []string         // keys that this pass has still to look at
-	forced map[string]time.Time
+	marks  map[string]*mark     // by main key, or a key that may be a new lock
+	job    *readJob             // one at a time
+	nextAt time.Time            // not before
+	pollAt time.Time            // when the next pass over all known locks begins
+	began  time.Time            // of the pass under way
+	pass   []string             // keys that this pass has still to look at
+	forced map[string]*act      // what this program did lately, by the lock's key
 	doubts map[string]time.Time // changes that were found and not told
 	echoes map[string]time.Time // keys found gone before that was told
 	absent map[string]time.Time // keys that were told of, and found empty

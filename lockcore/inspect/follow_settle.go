@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -112,6 +113,9 @@ func (t *tracker) settleKey(job *readJob, key string, locks []*Lock, m *mark, co
 		t.enter(l, diff(nil, l, w), w)
 		quiet = false
 	}
+	if w.forced != nil && !quiet {
+		w.forced.spent = true
+	}
 	if quiet && m != nil {
 		t.missed(key, m, w)
 	}
@@ -121,11 +125,12 @@ func (t *tracker) settleKey(job *readJob, key string, locks []*Lock, m *mark, co
 func (t *tracker) witness(job *readJob, key string, m *mark, complete bool) *witness {
 	w := &witness{at: job.done, source: t.status.Source, evicted: job.evicted, emptied: job.flushed}
 	w.key = &Lock{DB: t.node.DB, Node: t.node.Addr, Key: wire.Raw(key), State: family.Free}
-	if at, ok := t.read.forced[key]; ok && job.done.Sub(at) < forcedFor {
-		w.forced = true
+	if a := t.read.forced[key]; a != nil && !a.spent && job.done.Sub(a.at) < forcedFor {
+		w.forced = a
 	}
 	if job.held[key] {
-		w.forced, w.hold = true, true
+		w.hold = true
+		w.forced = cmp.Or(w.forced, &act{at: job.done})
 	}
 	if m == nil {
 		return w
@@ -197,7 +202,7 @@ func (t *tracker) watched(r *row, cur *Lock, events []Event, w *witness) *Watche
 	case renewals == 0:
 		steady(&old.Lock, &next.Lock)
 		return next
-	case w.forced:
+	case slices.ContainsFunc(holderIDs(cur), w.forced.about):
 		return next // an operator set its time: that is no sign of its holder
 	}
 	t.beat(r, &old.Lock, cur, renewals, w)
