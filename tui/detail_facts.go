@@ -14,7 +14,9 @@ import (
 func (m root) holderFacts(r *row) []fact {
 	l := r.lock
 	out := []fact{{name: "state", value: r.stateWords() + ", " + string(l.Kind) + " of " + l.Label}}
+	since := m.sight(r, m.now).asOf().Sub(l.SampledAt).Milliseconds()
 	for _, h := range l.Holders {
+		h.TTL -= since // what it had left when it was read runs down as the lock's own does
 		out = append(out, fact{name: "holder", value: holderInFull(h, m.now), paint: m.theme.Strong})
 	}
 	if len(l.Holders) == 0 {
@@ -48,7 +50,11 @@ func holderInFull(h family.Holder, now time.Time) string {
 		more = append(more, "says since "+clock(h.Since, now))
 	}
 	if h.HasTTL {
-		more = append(more, "its own time left "+inspect.Span(h.TTL))
+		left := "its own time is over"
+		if h.TTL > 0 {
+			left = "its own time left " + inspect.Span(h.TTL)
+		}
+		more = append(more, left)
 	}
 	if len(more) > 0 {
 		text += "\n" + strings.ReplaceAll(strings.Join(more, ", "), "\n", `\n`)
@@ -197,7 +203,15 @@ func (m root) lockFacts(r *row) []fact {
 func clock(t, now time.Time) string {
 	text := t.UTC().Format("2006-01-02 15:04:05.000 UTC")
 	if d := now.Sub(t); d >= 0 {
-		return text + " (" + coarse(d) + " ago)"
+		return text + " (" + seconds(d) + " ago)"
 	}
-	return text + " (in " + coarse(t.Sub(now)) + ")"
+	return text + " (in " + seconds(t.Sub(now)) + ")"
+}
+
+// seconds is a time in its two largest units, none smaller than a second.
+func seconds(d time.Duration) string {
+	if d < time.Second {
+		return "0 s"
+	}
+	return inspect.SpanOf(d.Truncate(time.Second))
 }

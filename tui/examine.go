@@ -99,8 +99,13 @@ func (e examinedMsg) apply(m root) (root, tea.Cmd) { //nolint:unparam // an appl
 // lock, and how each is known: what watching has shown, and the last examination
 // with its age.
 func (m root) evidenceOf(r *row) []inspect.Evidence {
-	known, _ := m.feed.known(r)
+	known, live := m.feed.known(r)
 	out := r.watched.Evidence(known)
+	if !live { // it speaks of then, not of now
+		for i := range out {
+			out[i].How += ", when the server was last heard, " + ago(known, m.now)
+		}
+	}
 	if !m.examined(r) {
 		return out
 	}

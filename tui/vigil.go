@@ -68,7 +68,7 @@ func (m root) tickVigils() (root, tea.Cmd) {
 		return m, nil
 	}
 	m.vigils = left
-	return m.say(warn, strings.Join(told, "; ")), m.ring()
+	return m.say(warn, "at "+m.now.UTC().Format("15:04:05")+" UTC "+strings.Join(told, "; ")), m.ring()
 }
 
 // tells says what has become of the lock; "" while there is nothing to tell. r
