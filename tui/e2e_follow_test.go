@@ -14,6 +14,7 @@ import (
 // What another client does is on the screen at once where the server tells of it,
 // and the header says that it does.
 func TestE2EFollowsByTracking(t *testing.T) {
+	t.Parallel()
 	server, s := console(t, terminal{cols: 120, rows: 40})
 	s.sees("live, by tracking", "order:4711", "3 locks")
 	for name, step := range map[string]struct {
@@ -63,6 +64,7 @@ func quits(t *testing.T, server *redistest.Server, s *session) {
 
 // A renewal by PEXPIRE is told: the heartbeat is learned and the history says it.
 func TestE2ERenewals(t *testing.T) {
+	t.Parallel()
 	server, s := console(t, terminal{cols: 120, rows: 40})
 	s.sees("live, by tracking", "3 locks")
 	s.write("/4711\r\r")
@@ -79,6 +81,7 @@ func TestE2ERenewals(t *testing.T) {
 
 // Connections that are cut are made again, and what may have been missed is said.
 func TestE2EConnectionsAreCut(t *testing.T) {
+	t.Parallel()
 	server, s := console(t, terminal{})
 	s.sees("live, by tracking", "3 locks")
 	for _, kind := range []string{"pubsub", "normal"} {
@@ -96,6 +99,7 @@ func TestE2EConnectionsAreCut(t *testing.T) {
 // A server that is stopped turns the header; rows keep their facts with their
 // age; once it is there again the screen says what is other.
 func TestE2EServerRestarts(t *testing.T) {
+	t.Parallel()
 	server, s := console(t, terminal{cols: 120, rows: 24})
 	s.sees("live, by tracking", "3 locks")
 	server.Do("CONFIG", "SET", "appendonly", "no")
@@ -116,6 +120,7 @@ func TestE2EServerRestarts(t *testing.T) {
 // While a long pass goes on the first locks are there, the filter works, the pass
 // stops and goes on, and leaving takes no time.
 func TestE2EScanOfManyKeys(t *testing.T) {
+	t.Parallel()
 	redistest.Need(t)
 	built(t)
 	server := redistest.Start(t)
@@ -148,6 +153,7 @@ func TestE2EScanOfManyKeys(t *testing.T) {
 
 // Nothing waits for a server that hangs, once the console is left.
 func TestE2EQuitWhileTheServerHangs(t *testing.T) {
+	t.Parallel()
 	server, s := console(t, terminal{})
 	s.sees("live, by tracking")
 	server.Pause()

@@ -29,6 +29,7 @@ func console(t *testing.T, tm terminal) (*redistest.Server, *session) {
 }
 
 func TestE2EListFilterReleaseQuit(t *testing.T) {
+	t.Parallel()
 	server, s := console(t, terminal{})
 	s.sees("live", "order:4711", "lock:a", "invoice:2024-11", "redis 7")
 	left := regexp.MustCompile(`order:4711 .* (\d+) s`)
@@ -67,6 +68,7 @@ func TestE2EListFilterReleaseQuit(t *testing.T) {
 
 // A lock that changes hands while the panel is open survives.
 func TestE2EChangedHandsWhileThePanelIsOpen(t *testing.T) {
+	t.Parallel()
 	server, s := console(t, terminal{cols: 120, rows: 40})
 	s.sees("order:4711")
 	s.write("/4711\r")
@@ -93,6 +95,7 @@ func TestE2EChangedHandsWhileThePanelIsOpen(t *testing.T) {
 
 // A TTL of 634 years overflows a duration (A45): a real server has it.
 func TestE2EA45EndlessTTL(t *testing.T) {
+	t.Parallel()
 	redistest.Need(t)
 	server := redistest.Start(t)
 	server.Do("SET", "report/lock:123", "GxwErhZvp2QmLvacHpVgjGjA", "EX", 19999999845)
@@ -110,6 +113,7 @@ func TestE2EA45EndlessTTL(t *testing.T) {
 // A server that stops (its process hangs) shows in the header; when it goes on,
 // the screen follows again.
 func TestE2EServerHangs(t *testing.T) {
+	t.Parallel()
 	server, s := console(t, terminal{})
 	s.sees("live", "order:4711")
 	server.Pause()
@@ -130,6 +134,7 @@ func TestE2EServerHangs(t *testing.T) {
 // Whatever ends the program (B50), the terminal is as it was before, and the exit
 // code tells.
 func TestE2EEndings(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		end  func(s *session)
 		code int
@@ -154,6 +159,7 @@ func TestE2EEndings(t *testing.T) {
 // A fault in the program puts the terminal back, says so in one line, and leaves
 // a trace without secrets (B50).
 func TestE2EFaults(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("end to end, on a terminal")
 	}
@@ -194,6 +200,7 @@ func TestE2EFaults(t *testing.T) {
 // A paste into the list acts as no key (B57), keys read together each count, and
 // a paste of a megabyte does not hang.
 func TestE2EPastesAndBursts(t *testing.T) {
+	t.Parallel()
 	server, s := console(t, terminal{})
 	s.sees("> ", "order:4711")
 	s.write("\x1b[200~u\t\r\nx\ny\n\x1b[201~")
@@ -216,6 +223,7 @@ func TestE2EPastesAndBursts(t *testing.T) {
 // A terminal that answers no query must not delay the start: Bubble Tea would
 // wait five seconds for the background colour.
 func TestE2EMuteTerminal(t *testing.T) {
+	t.Parallel()
 	built(t) // it takes longer than the wait that is looked for
 	for _, args := range [][]string{{"--version"}, nil} {
 		begun := time.Now()
@@ -236,6 +244,7 @@ func TestE2EMuteTerminal(t *testing.T) {
 
 // ctrl+z gives the terminal back to the shell, and fg returns to the screen.
 func TestE2ESuspend(t *testing.T) {
+	t.Parallel()
 	shell, err := exec.LookPath("bash")
 	if err != nil {
 		t.Skip("no bash here")
@@ -260,6 +269,7 @@ func TestE2ESuspend(t *testing.T) {
 
 // Without colour, and without a capable terminal, everything can be told.
 func TestE2EWithoutColour(t *testing.T) {
+	t.Parallel()
 	for name, env := range map[string][]string{
 		"NO_COLOR": {"NO_COLOR=1"}, "dumb": {"TERM=dumb"}, "Korean": {"LC_ALL=ko_KR.UTF-8"},
 	} {
@@ -281,6 +291,7 @@ func TestE2EWithoutColour(t *testing.T) {
 // The sandbox serves other programs: an interactive redis-cli, and a console that
 // takes it for any other server. Only this machine can reach it.
 func TestE2ESandboxVerb(t *testing.T) {
+	t.Parallel()
 	served := open(t, terminal{}, "sandbox", "--listen", "127.0.0.1:0")
 	served.sees("redis-cli -p ")
 	port := regexp.MustCompile(`redis-cli -p (\d+)`).FindStringSubmatch(served.screen())[1]

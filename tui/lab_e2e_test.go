@@ -15,6 +15,7 @@ import (
 // From the start to the moment at which a room sees the stale write: under two
 // minutes, and not many keys. Then a fork, the other world, and both.
 func TestE2ELab(t *testing.T) {
+	t.Parallel()
 	begun := time.Now()
 	s := open(t, terminal{env: []string{"XDG_CONFIG_HOME=" + t.TempDir(), "LANG=C"}})
 	s.sees("SANDBOX", "4 lab")
@@ -58,6 +59,7 @@ func TestE2ELab(t *testing.T) {
 // A Korean locale speaks Korean, in ASCII lanes: the whole program shows there
 // what the golden screens have, column by column.
 func TestE2ELabInKorean(t *testing.T) {
+	t.Parallel()
 	for _, size := range []terminal{{cols: 80, rows: 24}, {cols: 120, rows: 40}} {
 		size.env = []string{"XDG_CONFIG_HOME=" + t.TempDir(), "LANG=ko_KR.UTF-8"}
 		s := open(t, size)
@@ -102,6 +104,7 @@ func TestE2ELabInKorean(t *testing.T) {
 // On a server that was named the lab asks, plays below its prefix, and leaves
 // nothing.
 func TestE2ELabOnAServer(t *testing.T) {
+	t.Parallel()
 	redistest.Need(t)
 	server := redistest.Start(t)
 	server.Do("SET", "app:key", "1")
@@ -126,6 +129,7 @@ func TestE2ELabOnAServer(t *testing.T) {
 
 // What is played by hand is saved where simulate finds it.
 func TestE2ELabByHand(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := open(t, terminal{env: []string{"XDG_CONFIG_HOME=" + dir, "LANG=C"}})
 	s.sees("SANDBOX")

@@ -16,6 +16,7 @@ import (
 // themselves: each has an expiry of at most ten minutes, and when these have
 // passed the server holds what it held before.
 func TestE2ELabIsKilled(t *testing.T) {
+	t.Parallel()
 	redistest.Need(t)
 	path := built(t)
 	server := redistest.Start(t)
@@ -54,6 +55,7 @@ func TestE2ELabIsKilled(t *testing.T) {
 
 // Who breaks a story off with ctrl+c leaves nothing at all.
 func TestE2ELabIsInterrupted(t *testing.T) {
+	t.Parallel()
 	redistest.Need(t)
 	server := redistest.Start(t)
 	server.Do("SET", "app:key", "1")

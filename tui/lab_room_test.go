@@ -49,6 +49,7 @@ func (c *counted) within() {
 // From the start of the program to the moment at which a room sees the stale
 // write: three ways, each under two minutes and not more than ten keys.
 func TestE2ELabBeforeARoom(t *testing.T) {
+	t.Parallel()
 	t.Run("step by step", func(t *testing.T) {
 		c := room(t, terminal{env: []string{"LANG=C"}})
 		c.sees("SANDBOX", "4 lab")
@@ -81,6 +82,7 @@ func TestE2ELabBeforeARoom(t *testing.T) {
 
 // A clicker sends PgDn, PgUp, arrows, a full stop and b; it drives the whole story.
 func TestE2ELabByAClicker(t *testing.T) {
+	t.Parallel()
 	c := room(t, terminal{env: []string{"LANG=C"}})
 	c.sees("SANDBOX", "4 lab")
 	c.key("4", "gc-pause-late-write").key("\r", "step 0/10").key("P", "0 / 10", "FREE")
@@ -101,6 +103,7 @@ func TestE2ELabByAClicker(t *testing.T) {
 // Back and forth, seek, fork and worlds, as a trainer answers a room's questions;
 // going back and forth shows what going straight does.
 func TestE2ELabBackAndForth(t *testing.T) {
+	t.Parallel()
 	c := room(t, terminal{cols: 120, rows: 40, env: []string{"LANG=C"}})
 	c.sees("SANDBOX", "4 lab")
 	c.key("4", "gc-pause-late-write").key("\r", "step 0/10")
@@ -126,6 +129,7 @@ func TestE2ELabBackAndForth(t *testing.T) {
 // The lab starts servers of its own for a story, a fork kills one, and none is
 // left behind.
 func TestE2ELabKillsItsOwnServer(t *testing.T) {
+	t.Parallel()
 	redistest.Need(t)
 	c := room(t, terminal{env: []string{"LANG=C"}})
 	c.sees("SANDBOX", "4 lab")
@@ -144,6 +148,7 @@ func TestE2ELabKillsItsOwnServer(t *testing.T) {
 
 // Nothing depends on colour: without it every word and mark is still there.
 func TestE2ELabWithoutColour(t *testing.T) {
+	t.Parallel()
 	screens := make(map[string]string)
 	for name, env := range map[string][]string{"colour": {"LANG=C"}, "none": {"LANG=C", "NO_COLOR=1"}} {
 		c := room(t, terminal{env: env})

@@ -146,6 +146,7 @@ func TestGoldenLab(t *testing.T) {
 // Under an East Asian locale ambiguous characters may be two cells wide: the
 // lab's lanes are ASCII, and none of its lines is too long by the terminal's count.
 func TestLabScreensFitInEveryWorld(t *testing.T) {
+	t.Parallel()
 	for _, lang := range []string{"en", "ko"} {
 		for _, size := range []struct{ w, h int }{{60, 24}, {80, 24}, {120, 40}} {
 			d := newDirect(size.w, size.h, labOptions(t, lang)).lab("4")

@@ -102,6 +102,7 @@ func (a acting) last(verb, key, reason, outcome string) {
 
 // On production: armed by its name, the holder proved, the reason written down.
 func TestE2EReleaseOnProduction(t *testing.T) {
+	t.Parallel()
 	a := act(t, "--env", "prod")
 	a.sees("PROD, not armed")
 	a.review("order:1")
@@ -130,6 +131,7 @@ func TestE2EReleaseOnProduction(t *testing.T) {
 }
 
 func TestE2ETTLHoldAndUnhold(t *testing.T) {
+	t.Parallel()
 	a := act(t)
 	a.review("order:2")
 	a.write("2")
@@ -174,6 +176,7 @@ func TestE2ETTLHoldAndUnhold(t *testing.T) {
 }
 
 func TestE2EBulkRelease(t *testing.T) {
+	t.Parallel()
 	a := act(t)
 	a.write("g ")
 	a.sees("1 marked")
@@ -200,6 +203,7 @@ func TestE2EBulkRelease(t *testing.T) {
 
 // Who waits is told, with the terminal's own bell.
 func TestE2EWaitRingsTheBell(t *testing.T) {
+	t.Parallel()
 	a := act(t)
 	a.review("order:3")
 	a.write("1")
@@ -217,6 +221,7 @@ func TestE2EWaitRingsTheBell(t *testing.T) {
 // Who quits while an act is under way does not break it off: what came of it is
 // written down before the program ends.
 func TestE2EQuitWhileItIsSent(t *testing.T) {
+	t.Parallel()
 	a := act(t)
 	a.review("order:1")
 	a.write("\t")

@@ -15,6 +15,7 @@ import (
 // the lab, subscriptions, a lost connection. By the server's own count no command
 // reached it that could have changed anything.
 func TestE2EReadOnlyJourney(t *testing.T) {
+	t.Parallel()
 	redistest.Need(t)
 	built(t)
 	server := redistest.Start(t)

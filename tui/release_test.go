@@ -207,6 +207,7 @@ func TestArming(t *testing.T) {
 // What is armed lapses after ten minutes without use, is renewed by use, and never
 // lapses inside an open panel.
 func TestArmingLapsesOnlyUnused(t *testing.T) {
+	t.Parallel()
 	o := empty()
 	o.console = func(c *Options) {
 		c.Explain, c.Identify = nil, nil
@@ -285,6 +286,7 @@ func TestKeysOnAnEmptyList(t *testing.T) {
 // Every key must be harmless on every screen: none may crash it, and none but
 // the panel's own sequence may change the server.
 func TestNoKeyCrashesAnyScreen(t *testing.T) {
+	t.Parallel()
 	run(t, benchOptions{}, func(b *bench) {
 		before := b.do("EXISTS", "lock:report", "lock:import-customers", "RedisMutex:nightly-cleanup")
 		for _, open := range [][]string{{}, {"enter"}, {"?"}, {"o"}, {"/"}, {"enter", "?"}} {
