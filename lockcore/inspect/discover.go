@@ -157,7 +157,7 @@ type nodeWalk struct {
 func newNodeWalk(w *Walk, n Node, f survey) *nodeWalk {
 	return &nodeWalk{
 		Node: n, w: w, guess: newTypeGuess(), pattern: serverPattern(w.q.Match), keys: f.keys,
-		pace: newPacer(w.q, f.rtt), silent: f.failed,
+		pace: newPacer(w.q, f.rtt, f.ops), silent: f.failed,
 	}
 }
 

@@ -15,6 +15,7 @@ type survey struct {
 	dbsKnown bool
 	quiet    bool          // reading a key cannot change what the server evicts
 	rtt      time.Duration // of the fastest of a few PINGs
+	ops      int64         // commands that it answers a second, of late; -1: not known
 	failed   error         // it does not answer; nothing else is known then
 	serverFacts
 }
@@ -41,7 +42,7 @@ const (
 // whether reading could disturb an eviction policy. What is not permitted
 // stays unknown, and unknown is never quiet.
 func surveyNode(ctx context.Context, n Node) survey {
-	var f survey
+	f := survey{ops: -1}
 	if f.rtt, f.failed = roundTrip(ctx, n); f.failed != nil {
 		f.serverFacts = factsOf(nil, false)
 		return f
@@ -58,6 +59,9 @@ func surveyNode(ctx context.Context, n Node) survey {
 	f.serverFacts = factsOf(fields, ok)
 	f.quiet = ok && !touchMatters(fields) || !failed && untouched.Err() == nil
 	f.dbsKnown = ok
+	if ops, said := number(fields["instantaneous_ops_per_sec"]); said {
+		f.ops = ops
+	}
 	for name := range fields {
 		if db, isNumber := number(strings.TrimPrefix(name, "db")); isNumber && strings.HasPrefix(name, "db") {
 			f.dbs = append(f.dbs, int(db))
