@@ -61,17 +61,11 @@ func (b *bulk) titleRest() string {
 }
 
 func (m root) bulkTarget() string {
-	s := m.server
-	parts := []string{s.Name}
-	switch {
-	case s.Sandbox:
-		parts = append(parts, "the sandbox: no harm can be done")
-	case s.Env != "":
-		parts = append(parts, "environment "+s.Env)
-	case s.Guarded:
-		parts = append(parts, "no environment: guarded as production")
+	target := m.server.Name
+	if danger := m.server.dangerWords(); danger != "" {
+		target += ", " + danger
 	}
-	return strings.Join(parts, ", ")
+	return target
 }
 
 // bulkItemLines are one lock: what holds it, or what came of it.

@@ -20,39 +20,19 @@ type eventsScreen struct {
 // eventText is an event in words: with its key, or where the key is known, with
 // the source that it was learned from.
 func eventText(e *inspect.Event, key bool) string {
-	parts := []string{e.Words()}
-	if key && e.Key != "" {
-		name := e.Key.String()
-		if e.HasField {
-			name += " field " + e.Field.String()
-		}
-		parts = append(parts, name)
-	}
-	for _, p := range []string{e.HolderWords(), e.TTLWords()} {
-		if p != "" {
-			parts = append(parts, p)
-		}
-	}
-	if e.Fence != "" && e.Kind != inspect.WasRenewed {
-		parts = append(parts, "fence "+wire.Clean(e.Fence))
+	where, mark := "", ""
+	if key {
+		where = e.Name()
 	}
 	switch {
 	case !key && e.Inferred:
-		parts = append(parts, "("+string(e.Source)+", inferred)")
+		mark = "(" + string(e.Source) + ", inferred)"
 	case !key:
-		parts = append(parts, "("+string(e.Source)+")")
+		mark = "(" + string(e.Source) + ")"
 	case e.Inferred && e.Key != "":
-		parts = append(parts, "(inferred)")
+		mark = "(inferred)"
 	}
-	text := strings.Join(parts, "  ")
-	if e.Note != "" {
-		dash := "  - "
-		if e.Key == "" { // of the feed itself: the note is all there is to say
-			dash = "  "
-		}
-		text += dash + wire.Clean(e.Note)
-	}
-	return text
+	return strings.TrimSpace(e.Words() + "  " + e.Text(where, mark))
 }
 
 // eventPaint makes stand out what an operator should see.

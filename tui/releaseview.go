@@ -134,7 +134,7 @@ func (m root) reviewFacts() []fact {
 	}
 	facts := []fact{
 		{"target", m.reviewTarget(), th.Text},
-		{"lock", p.seen.Name() + m.libraryWords(), th.Strong},
+		{"lock", p.seen.Name() + m.familyWords(), th.Strong},
 		{"holder", strings.Join(holders, "\n"), th.Strong},
 		{"on hold", m.holdWords(), th.Warn},
 		{"also on", m.alsoWords(), th.Warn},
@@ -155,8 +155,8 @@ func (m root) reviewFacts() []fact {
 		fact{"fence", p.seen.Fence, th.Fence})
 }
 
-// libraryWords say whose lock it is, and how sure that is.
-func (m root) libraryWords() string {
+// familyWords say whose lock it is, and how sure that is.
+func (m root) familyWords() string {
 	l := &m.release.seen
 	return fmt.Sprintf("  (%s %s, %s)", wire.Clean(l.Label), l.Kind, l.Confidence)
 }
@@ -209,19 +209,28 @@ func (m root) otherFacts(plan inspect.Plan) []fact {
 	return out
 }
 
+// dangerWords say how careful one has to be with a target; "" where nobody has
+// said anything of it.
+func (s Server) dangerWords() string {
+	switch {
+	case s.Sandbox:
+		return "the sandbox: no harm can be done"
+	case s.Env != "":
+		return "environment " + s.Env
+	case s.Guarded:
+		return "no environment: guarded as production"
+	}
+	return ""
+}
+
 func (m root) reviewTarget() string {
 	s := m.server
 	parts := []string{s.Name, fmt.Sprintf("db %d", m.release.seen.DB)}
 	if s.Role != "" {
 		parts = append(parts, s.Role)
 	}
-	switch {
-	case s.Sandbox:
-		parts = append(parts, "the sandbox: no harm can be done")
-	case s.Env != "":
-		parts = append(parts, "environment "+s.Env)
-	case s.Guarded:
-		parts = append(parts, "no environment: guarded as production")
+	if danger := s.dangerWords(); danger != "" {
+		parts = append(parts, danger)
 	}
 	if len(m.feed.view.Nodes) > 1 {
 		parts[0] = m.release.seen.Node

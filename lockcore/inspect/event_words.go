@@ -1,10 +1,12 @@
 package inspect
 
 import (
+	"slices"
 	"strings"
 	"time"
 
 	"fencepost/lockcore/inspect/family"
+	"fencepost/lockcore/wire"
 )
 
 // Words is the kind as people read it: "handed over", "lost expiry".
@@ -27,6 +29,34 @@ func (e *Event) Words() string {
 		return "shortened"
 	}
 	return e.Kind.Words()
+}
+
+// Name is the lock that the event is about, with its field; "" for an event of
+// the feed itself. It is safe to print.
+func (e *Event) Name() string {
+	name := e.Key.String()
+	if e.HasField {
+		name += " field " + e.Field.String()
+	}
+	return name
+}
+
+// Text is what follows the words of an event: where it was, the holders, the
+// time, the fencing token, a mark that says how it was learned, and the note.
+// where and mark may be empty. It is safe to print if they are.
+func (e *Event) Text(where, mark string) string {
+	fence := ""
+	if e.Fence != "" && e.Kind != WasRenewed {
+		fence = "fence " + wire.Clean(e.Fence)
+	}
+	parts := slices.DeleteFunc([]string{where, e.HolderWords(), e.TTLWords(), fence, mark}, func(s string) bool { return s == "" })
+	if note := wire.Clean(e.Note); note != "" {
+		if e.Key != "" { // of the feed itself it is all there is to say
+			note = "- " + note
+		}
+		parts = append(parts, note)
+	}
+	return strings.Join(parts, "  ")
 }
 
 // Words names a holder; safe to print.

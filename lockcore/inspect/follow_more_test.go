@@ -125,20 +125,10 @@ func TestForceReleaseIsTold(t *testing.T) {
 			w := follow(t, n, Query{}, FollowOptions{Without: c.without})
 			w.settled(c.source)
 			in := New(n)
-			locks, err := in.Look(t.Context(), 0, "lock:forced")
-			if err != nil || len(locks) != 1 {
-				t.Fatal(locks, err)
-			}
-			plan, err := in.PlanRelease(locks[0])
-			if err != nil {
-				t.Fatal(err)
-			}
-			out := in.Run(t.Context(), plan)
-			if out.Word != Released {
-				t.Fatalf("%+v", out)
-			}
+			l := oneLock(t, in, "lock:forced")
+			out := carriedOut(t, in, Released)(in.PlanRelease(l))
 			if c.source == ByPolling {
-				w.f.Acted(&locks[0], out)
+				w.f.Acted(&l, out)
 			}
 			if e := w.event(ForceReleased, "lock:forced"); e.Inferred || string(e.Previous.ID) != holderA {
 				t.Errorf("%+v", e)
@@ -172,13 +162,10 @@ func TestAReleaseOfOursIsToldOnce(t *testing.T) {
 			w.settled(c.source)
 			s.Do("SET", "lock:ours", tokenA, "PX", 600_000)
 			w.event(WasAcquired, "lock:ours")
-			locks, err := in.Look(t.Context(), 0, "lock:ours")
-			if err != nil || len(locks) != 1 {
-				t.Fatal(locks, err)
-			}
+			l := oneLock(t, in, "lock:ours")
 			late.DelayReplies(tellTolerance / 2)
 			s.Do("DEL", "lock:ours")
-			w.f.Acted(&locks[0], Outcome{Word: Released})
+			w.f.Acted(&l, Outcome{Word: Released})
 			w.event(ForceReleased, "lock:ours")
 			time.Sleep(2 * tellTolerance)
 			w.until("nothing more comes", func(*View) bool { return w.idle() })
@@ -203,15 +190,8 @@ func TestOnlyWhatWeDidIsForced(t *testing.T) {
 			w.settled(c.source)
 			s.Do("SET", "lock:next", tokenA, "PX", 600_000)
 			w.event(WasAcquired, "lock:next")
-			locks, err := in.Look(t.Context(), 0, "lock:next")
-			if err != nil || len(locks) != 1 {
-				t.Fatal(locks, err)
-			}
-			plan, err := in.PlanRelease(locks[0])
-			if err != nil {
-				t.Fatal(err)
-			}
-			w.f.Acted(&locks[0], in.Run(t.Context(), plan))
+			l := oneLock(t, in, "lock:next")
+			w.f.Acted(&l, carriedOut(t, in, Released)(in.PlanRelease(l)))
 			w.event(ForceReleased, "lock:next")
 			s.Do("SET", "lock:next", tokenB, "PX", 600_000)
 			w.event(WasAcquired, "lock:next")
@@ -354,18 +334,7 @@ func TestHoldIsTold(t *testing.T) {
 			w := follow(t, n, Query{}, FollowOptions{Without: c.without})
 			w.settled(c.source)
 			in := New(n)
-			locks, err := in.Look(t.Context(), 0, "lock:held")
-			if err != nil || len(locks) != 1 {
-				t.Fatal(locks, err)
-			}
-			plan, err := in.PlanHold(locks[0], time.Minute, "op@host", "test")
-			if err != nil {
-				t.Fatal(err)
-			}
-			out := in.Run(t.Context(), plan)
-			if !out.Word.Done() {
-				t.Fatalf("%+v", out)
-			}
+			carriedOut(t, in, Held)(in.PlanHold(oneLock(t, in, "lock:held"), time.Minute, "op@host", "test"))
 			if e := w.event(OperatorHolds, "lock:held"); e.Inferred || string(e.Previous.ID) != holderA || !e.Holder.Known {
 				t.Errorf("%+v", e)
 			}

@@ -8,6 +8,32 @@ import (
 	"fencepost/lockcore/redistest"
 )
 
+// oneLock is the only lock at a key.
+func oneLock(t *testing.T, in *Inspector, key string) Lock {
+	t.Helper()
+	locks, err := in.Look(t.Context(), 0, key)
+	if err != nil || len(locks) != 1 {
+		t.Fatal(locks, err)
+	}
+	return locks[0]
+}
+
+// carriedOut carries out a plan that was just made, and wants the word.
+func carriedOut(t *testing.T, in *Inspector, want Word) func(Plan, error) Outcome {
+	t.Helper()
+	return func(p Plan, err error) Outcome {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := in.Run(t.Context(), p)
+		if out.Word != want {
+			t.Fatalf("%+v", out)
+		}
+		return out
+	}
+}
+
 // A TTL that an operator has set is told as that, and is no sign that the holder
 // lives.
 func TestTTLByAnOperatorIsNoRenewal(t *testing.T) {
@@ -21,20 +47,10 @@ func TestTTLByAnOperatorIsNoRenewal(t *testing.T) {
 			w := follow(t, n, Query{}, FollowOptions{Without: c.without})
 			w.settled(c.source)
 			in := New(n)
-			locks, err := in.Look(t.Context(), 0, "lock:ttl")
-			if err != nil || len(locks) != 1 {
-				t.Fatal(locks, err)
-			}
-			plan, err := in.PlanTTL(locks[0], 5*time.Minute)
-			if err != nil {
-				t.Fatal(err)
-			}
-			out := in.Run(t.Context(), plan)
-			if out.Word != TTLSet {
-				t.Fatalf("%+v", out)
-			}
+			l := oneLock(t, in, "lock:ttl")
+			out := carriedOut(t, in, TTLSet)(in.PlanTTL(l, 5*time.Minute))
 			if c.source == ByPolling {
-				w.f.Acted(&locks[0], out)
+				w.f.Acted(&l, out)
 			}
 			if e := w.event(WasRenewed, "lock:ttl"); !strings.Contains(e.Note, "set by an operator") {
 				t.Errorf("%+v", e)

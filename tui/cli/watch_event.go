@@ -81,35 +81,16 @@ func (w *watcher) one(e *inspect.Event) error {
 
 // line is an event for people.
 func (w *watcher) line(e *inspect.Event) string {
-	parts := []string{e.At.Format("15:04:05.000"), fmt.Sprintf("%-16s", e.Words())}
-	for _, part := range []string{w.where(e), e.HolderWords(), e.TTLWords()} {
-		if part != "" {
-			parts = append(parts, part)
-		}
-	}
-	if e.Fence != "" && e.Kind != inspect.WasRenewed {
-		parts = append(parts, "fence "+wire.Clean(e.Fence))
-	}
+	mark := ""
 	if e.Inferred {
-		parts = append(parts, "(inferred)")
+		mark = "(inferred)"
 	}
-	text := strings.Join(parts, "  ")
-	if e.Note != "" {
-		dash := "  - "
-		if e.Key == "" { // of the feed itself: the note is all there is to say
-			dash = "  "
-		}
-		text += dash + wire.Clean(e.Note)
-	}
-	return text
+	return strings.TrimSpace(fmt.Sprintf("%s  %-16s  %s", e.At.Format("15:04:05.000"), e.Words(), e.Text(w.where(e), mark)))
 }
 
 // where is the lock, with what tells it from others of its name.
 func (w *watcher) where(e *inspect.Event) string {
-	key := e.Key.String()
-	if e.HasField {
-		key += " field " + e.Field.String()
-	}
+	key := e.Name()
 	if !w.several {
 		return key
 	}
