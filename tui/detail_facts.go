@@ -71,7 +71,7 @@ func (m root) timeFacts(r *row) []fact {
 	}
 	deadline := ""
 	if !l.Deadline.IsZero() && l.TTL < practicallyForever {
-		deadline = clock(l.Deadline, m.now) + fmt.Sprintf(", give or take %d ms", l.Uncertainty.Milliseconds())
+		deadline = clock(l.Deadline, m.now) + fmt.Sprintf(", give or take %d ms", l.UncertaintyMS())
 	}
 	return []fact{{name: "ends", value: ends}, {name: "deadline", value: deadline}}
 }

@@ -97,3 +97,7 @@ func (l *Lock) Left(now time.Time) (time.Duration, bool) {
 	}
 	return l.Deadline.Sub(now), true
 }
+
+// UncertaintyMS is the uncertainty in whole milliseconds, rounded up: no answer
+// over a network is exact.
+func (l *Lock) UncertaintyMS() int64 { return (l.Uncertainty + time.Millisecond - 1).Milliseconds() }

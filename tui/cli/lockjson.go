@@ -105,7 +105,7 @@ func newLockDoc(l *inspect.Lock) lockDoc {
 		Kind: string(l.Kind), Confidence: l.Confidence.String(),
 		Candidates: list(l.Candidates), Type: string(l.Type), Holders: holderDocs(l.Holders), Waiters: newWaitersDoc(l.Waiters),
 		Fence: opt(l.Fence), Persistent: l.Persistent, SampledAt: stamp(l.SampledAt),
-		UncertaintyMS: (l.Uncertainty + time.Millisecond - 1).Milliseconds(), State: string(l.State),
+		UncertaintyMS: l.UncertaintyMS(), State: string(l.State),
 		Companions: rawList(l.Companions), Warnings: warningDocs(l.Warnings), Note: opt(wire.Clean(l.Note)),
 		Peers: list(l.Peers), Relation: opt(string(l.Relation)),
 	}
