@@ -50,23 +50,14 @@ func (m root) eventPaint(k inspect.EventKind) theme.Paint {
 // shownEvents are those that pass the list's filter: by their lock, while the
 // list has it, or by their own words.
 func (m root) shownEvents() []*inspect.Event {
-	filter := m.list.filter.String()
-	want, not := strings.CutPrefix(strings.ToLower(filter), "!")
-	locks := m.locksOfEvents(want != "")
+	s := newSieve(m.list.filter.String())
+	locks := m.locksOfEvents(!s.open())
 	var out []*inspect.Event
 	for i := range m.feed.events {
 		e := &m.feed.events[i]
-		if want == "" || e.Key == "" {
-			out = append(out, e)
-			continue
-		}
-		passes := strings.Contains(strings.ToLower(eventText(e, true)), want) != not
-		if r := locks[eventRow(e)]; r != nil {
-			if not {
-				passes = passes && r.matches(filter)
-			} else {
-				passes = passes || r.matches(filter)
-			}
+		passes := s.open() || e.Key == "" || s.passes(strings.ToLower(eventText(e, true)))
+		if r := locks[eventRow(e)]; r != nil && passes == s.not {
+			passes = s.passes(m.list.texts.of(r))
 		}
 		if passes {
 			out = append(out, e)

@@ -19,7 +19,8 @@ type list struct {
 	rows      []*row // those that show, in order
 	all       []*row // the same without the filter
 	filter    field
-	filtering bool // the filter is being typed
+	texts     haystacks // what the filter looks through
+	filtering bool      // the filter is being typed
 	order     order
 	reverse   bool
 	wide      bool
@@ -58,10 +59,7 @@ func (l list) sync(m root) list {
 	if l.frozen.IsZero() {
 		l.all = l.ordered(m.feed.slots)
 	}
-	l.rows = l.all
-	if want := l.filter.String(); want != "" {
-		l.rows = slices.DeleteFunc(slices.Clone(l.all), func(r *row) bool { return !r.matches(want) })
-	}
+	l.rows, l.texts = l.filtered()
 	l.keyWidth, l.holderWidth = 0, 0
 	for _, r := range l.rows {
 		l.keyWidth, l.holderWidth = max(l.keyWidth, int(r.nameWidth)), max(l.holderWidth, int(r.holderWidth))

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"fencepost/lockcore/inspect"
@@ -12,7 +11,8 @@ import (
 )
 
 // row is one lock on the screen: what the Follower knows of it, and what the
-// screen adds. It does not change; a newer one takes its place.
+// screen adds. It does not change, for the goroutine that follows and the one
+// that draws both read it; a newer one takes its place.
 type row struct {
 	watched *inspect.Watched
 	lock    *inspect.Lock // of watched
@@ -25,7 +25,6 @@ type row struct {
 	// What the list needs of every row at every change, worked out once: the
 	// row's name, and widths in cells.
 	name                   string
-	text                   string // all that a filter looks through; made when one first does
 	nameWidth, holderWidth uint16
 	sited                  bool // others of its name may be on other nodes
 }
@@ -43,7 +42,7 @@ func newRow(w *inspect.Watched, came, sited bool) *row {
 // next is the row after a new look at its lock.
 func (r *row) next(w *inspect.Watched) *row {
 	n := *r
-	n.watched, n.lock, n.gone, n.text = w, &w.Lock, time.Time{}, ""
+	n.watched, n.lock, n.gone = w, &w.Lock, time.Time{}
 	switch {
 	case !r.gone.IsZero() || !w.FirstSeen.Equal(r.watched.FirstSeen):
 		n.since, n.whole, n.before = w.FirstSeen, lease(w), r.lock.HolderWords()
@@ -83,19 +82,6 @@ func (r *row) dressed() *row {
 	r.nameWidth = uint16(min(theme.Width(r.name), widest))
 	r.holderWidth = uint16(min(theme.Width(holderCell(r.lock, theme.Glyphs{}, widest)), widest))
 	return r
-}
-
-// matches reports whether a row contains a text; "!text" turns it round. Case
-// does not matter.
-func (r *row) matches(want string) bool {
-	want, not := strings.CutPrefix(strings.ToLower(want), "!")
-	if want == "" {
-		return true
-	}
-	if r.text == "" {
-		r.text = strings.ToLower(r.name + "\n" + textOf(r.lock))
-	}
-	return strings.Contains(r.text, want) != not
 }
 
 // sameHolders reports whether a lock is held by the same acquisitions, as far as

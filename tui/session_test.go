@@ -80,6 +80,28 @@ func open(t *testing.T, tm terminal, args ...string) *session {
 	return launch(t, tm, exec.Command(built(t), args...))
 }
 
+// races is where a program built with the race detector writes what it found,
+// rather than across its screen; after the test any such file fails it. Bubble
+// Tea, when it is killed, closes the descriptors that its input still waits on:
+// that is at the very end, not ours, and let pass.
+func races(t *testing.T) (prefix string) {
+	dir, err := os.MkdirTemp(os.Getenv("FENCEPOST_TEST_BUILD"), "race") // the path may hold no comma
+	if err != nil {
+		t.Fatal(err)
+	}
+	prefix = filepath.Join(dir, "race")
+	t.Cleanup(func() {
+		reports, _ := filepath.Glob(prefix + "*")
+		for _, name := range reports {
+			text, err := os.ReadFile(name)
+			if err != nil || !bytes.Contains(text, []byte("cancelreader.(*epollCancelReader).Close()")) {
+				t.Errorf("the program has a data race (%v):\n%s", err, text)
+			}
+		}
+	})
+	return prefix
+}
+
 func launch(t *testing.T, tm terminal, cmd *exec.Cmd) *session {
 	t.Helper()
 	if tm.cols == 0 {
@@ -106,6 +128,7 @@ func launch(t *testing.T, tm terminal, cmd *exec.Cmd) *session {
 	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "LANG=C.UTF-8", "LC_ALL=", "NO_COLOR=", "REDISCLI_AUTH=", "TMUX=",
 		"XDG_STATE_HOME="+t.TempDir(), "XDG_CONFIG_HOME="+t.TempDir())
 	cmd.Env = append(cmd.Env, tm.env...)
+	cmd.Env = append(cmd.Env, "GORACE=log_path="+races(t))
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
