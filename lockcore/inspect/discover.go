@@ -163,7 +163,7 @@ func newNodeWalk(w *Walk, n Node, f survey) *nodeWalk {
 
 // page is the answer to one SCAN.
 type page struct {
-	keys  []any
+	keys  []string
 	next  string // the cursor to go on with, as the server wrote it
 	count int
 	took  time.Duration
@@ -239,17 +239,8 @@ func (n *nodeWalk) fetchFrom(ctx context.Context, cursor string) <-chan page {
 	go func() {
 		p := page{count: count}
 		sent := time.Now()
-		reply, err := n.Client.Do(ctx, args...).Slice()
+		p.next, p.keys, p.err = askScan(ctx, n.Client, args)
 		p.took = time.Since(sent)
-		switch {
-		case err != nil:
-			p.err = err
-		case len(reply) != 2:
-			p.err = fmt.Errorf("SCAN answered %d parts, not a cursor and keys", len(reply))
-		default:
-			p.next = text(reply[0])
-			p.keys, _ = reply[1].([]any)
-		}
 		out <- p
 	}()
 	return out

@@ -104,7 +104,7 @@ func (n *nodeWalk) fromRegistries(ctx context.Context) ([]Lock, error) {
 	if err := b.exec(); err != nil {
 		return nil, err
 	}
-	var names []any
+	var names []string
 	for i, cmd := range b.cmds {
 		members, _ := cmd.Slice() // not there, or another type: nothing
 		for _, m := range members {
@@ -129,14 +129,10 @@ func literals(match []string) ([]string, bool) {
 
 // named looks at keys by their names.
 func (n *nodeWalk) byName(ctx context.Context, keys []string) error {
-	names := make([]any, len(keys))
-	for i, k := range keys {
-		names[i] = k
-	}
 	n.named = true
 	n.scanned += int64(len(keys))
 	n.w.cov.Scanned += int64(len(keys))
-	found, err := n.look(ctx, names)
+	found, err := n.look(ctx, keys)
 	if err != nil {
 		return err
 	}

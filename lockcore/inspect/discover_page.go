@@ -5,6 +5,7 @@ import (
 	"context"
 	"hash/maphash"
 	"slices"
+	"strings"
 	"sync"
 
 	"fencepost/lockcore/inspect/family"
@@ -18,10 +19,10 @@ const scanBatch = 250
 // look returns the locks among the keys of a page that are new. At full speed
 // two batches are under way at once, so that the server has work while an
 // answer is read.
-func (n *nodeWalk) look(ctx context.Context, keys []any) ([]Lock, error) {
-	probes := make([]probe, 0, len(keys))
+func (n *nodeWalk) look(ctx context.Context, keys []string) ([]Lock, error) {
+	var probes []probe
 	for _, k := range keys {
-		if p, ok := n.candidate(text(k)); ok {
+		if p, ok := n.candidate(k); ok {
 			probes = append(probes, p)
 		}
 	}
@@ -54,15 +55,19 @@ func (n *nodeWalk) lanes() int {
 }
 
 // candidate reports whether a key is worth reading. In a small database, and
-// where the name says lock, its idle time is asked before anything resets it.
+// where the name says lock, its idle time is asked before anything resets it. The
+// key is cloned: it is part of a whole page, which nothing may keep alive.
 func (n *nodeWalk) candidate(key string) (probe, bool) {
 	if isReceipt(key) || !matchAny(n.w.q.Match, key) || n.w.known != nil && n.w.known(key) {
 		return probe{}, false
 	}
 	if n.w.cov.Depth == Deep || n.named {
-		return probe{key: key, idle: n.keys <= autoDeepLimit || family.SmellsLikeLock(key)}, true
+		return probe{key: strings.Clone(key), idle: n.keys <= autoDeepLimit || family.SmellsLikeLock(key)}, true
 	}
-	return probe{key: key, idle: true}, family.NameCandidate(key, n.w.in.own...)
+	if !family.NameCandidate(key, n.w.in.own...) {
+		return probe{}, false
+	}
+	return probe{key: strings.Clone(key), idle: true}, true
 }
 
 // chunk takes a small look at keys, and returns those that are worth a proper one.

@@ -7,7 +7,7 @@ func activeJobUniqueness() *Family {
 	return oneString(Family{
 		ID: "activejob-uniqueness", Label: "activejob-uniqueness",
 		Looks: "a UUID under activejob_uniqueness:",
-		Named: marked(mark),
+		Marks: []string{mark},
 		Match: func(s *Sample) []Claim {
 			if _, _, ok := after(s.Key, mark); !ok || !isUUID(s.Value) {
 				return nil

@@ -6,7 +6,7 @@ func arq() *Family {
 	return oneString(Family{
 		ID: "arq", Label: "arq job in progress",
 		Looks: "the name arq:in-progress:, and 1",
-		Named: marked(mark),
+		Marks: []string{mark},
 		Match: func(s *Sample) []Claim {
 			if _, _, ok := after(s.Key, mark); !ok || s.Value != "1" {
 				return nil

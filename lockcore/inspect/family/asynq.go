@@ -15,6 +15,7 @@ func asynq() *Family {
 		ID: "asynq", Label: "asynq",
 		Types: []Type{String, ZSet},
 		Looks: "a string asynq:{queue}:unique:<type>:<md5>, or the sorted set asynq:{queue}:lease",
+		Marks: []string{"asynq:{"},
 		Named: func(key string) bool {
 			return strings.Contains(key, "asynq:{") && (strings.Contains(key, "}:unique:") || strings.HasSuffix(key, "}:lease"))
 		},

@@ -9,7 +9,7 @@ func beeQueue() *Family {
 	return oneString(Family{
 		ID: "bee-queue", Label: "Bee-Queue stall check",
 		Looks: "1 under a key that ends in :stallBlock",
-		Named: marked(mark),
+		Marks: []string{mark},
 		Match: func(s *Sample) []Claim {
 			if s.Value != "1" || !strings.HasSuffix(s.Key, mark) {
 				return nil

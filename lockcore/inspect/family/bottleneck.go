@@ -16,6 +16,7 @@ func bottleneck() *Family {
 	return &Family{
 		ID: "bottleneck", Label: "Bottleneck limiter", Types: []Type{Hash, ZSet},
 		Looks: "a hash b_ID_settings with maxConcurrent and running, and the seven keys beside it",
+		Marks: []string{"b_"},
 		Named: func(key string) bool { return bottleneckBase(key) != "" },
 		Match: func(s *Sample) []Claim {
 			base := bottleneckBase(s.Key)

@@ -7,6 +7,7 @@ func celeryOnce() *Family {
 	return oneString(Family{
 		ID: "celery-once", Label: "celery-once task",
 		Looks: "a redis-py token, or a time, under qo_ and a task's name",
+		Marks: []string{"qo_"},
 		Named: onceKey,
 		Match: func(s *Sample) []Claim {
 			switch {

@@ -10,7 +10,7 @@ func celerySingleton() *Family {
 	return oneString(Family{
 		ID: "celery-singleton", Label: "celery-singleton task",
 		Looks: "a task id (a UUID) under SINGLETONLOCK_ and 32 hexadecimal digits",
-		Named: marked(mark),
+		Marks: []string{mark},
 		Match: func(s *Sample) []Claim {
 			i := strings.Index(s.Key, mark)
 			if i < 0 || !isHex(s.Key[i+len(mark):], 32) || !short(s) {

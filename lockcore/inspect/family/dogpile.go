@@ -7,7 +7,7 @@ func dogpile() *Family {
 		ID: "dogpile", Label: "dogpile.cache mutex",
 		Looks: "a redis-py token under _lock and the cache key",
 	}, Mutex, dogpileKey, "the holder goes on to write the value; somebody else may compute it too", true)
-	f.Named = dogpileKey
+	f.Marks, f.Named = []string{"_lock"}, dogpileKey
 	return f
 }
 

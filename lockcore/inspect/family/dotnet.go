@@ -42,6 +42,7 @@ func hangfire() *Family {
 	return oneString(Family{
 		ID: "hangfire", Label: "Hangfire.Redis.StackExchange",
 		Looks: "a string with a UUID at {hangfire}:<resource>",
+		Marks: []string{prefix},
 		Named: func(key string) bool { return strings.Contains(key, prefix) && strings.HasSuffix(key, ":lock") },
 		Match: func(s *Sample) []Claim {
 			switch {
@@ -101,7 +102,7 @@ func freeRedis() *Family {
 	return oneString(Family{
 		ID: "freeredis", Label: "FreeRedis",
 		Looks: "a string with a UUID at RedisClientLock:<name>",
-		Named: marked(mark),
+		Marks: []string{mark},
 		Match: func(s *Sample) []Claim {
 			if _, _, ok := after(s.Key, mark); !ok || !isUUID(s.Value) {
 				return nil

@@ -281,8 +281,12 @@ type Family struct {
 	// WhyNot says why Match does not claim a key of a type that it knows. Nil:
 	// Looks says what it missed.
 	WhyNot func(s *Sample) string
-	// Named reports whether a key's name alone makes it worth a look, when only
-	// names are looked at. Nil: the name must contain a word like lock.
+	// Marks and Named tell which names alone make a key worth a look, when only
+	// names are looked at, beside those with a word like lock. Marks are texts, of
+	// two bytes or more, that are looked for in all names at once: where Named is
+	// nil a name with one of them is worth a look, else Named is asked. Without
+	// marks Named is asked for every key, and has to be quick.
+	Marks []string
 	Named func(key string) bool
 	Match func(s *Sample) []Claim
 	// Fields is set where a lock is a field of an ordinary hash that may be

@@ -14,6 +14,7 @@ func fencepost() *Family {
 		ID: "fencepost", Label: "fencepost",
 		Types: []Type{String, ZSet, Hash},
 		Looks: "a string <token>:<fence>:since=… at <prefix>{<name>}, and the keys :fence, :queue, :alive and :dead:… beside it",
+		Marks: []string{wire.DefaultPrefix, "}:fence", "}:queue", "}:alive", "}:dead:"},
 		Named: func(key string) bool {
 			_, _, part, ok := wire.SplitKey(key)
 			return ok && (part != wire.PartLock || strings.HasPrefix(key, wire.DefaultPrefix))

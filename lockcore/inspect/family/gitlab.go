@@ -10,7 +10,7 @@ func gitlab() *Family {
 	return oneString(Family{
 		ID: "gitlab", Label: "GitLab ExclusiveLease",
 		Looks: "a UUID under gitlab:exclusive_lease:",
-		Named: marked(mark),
+		Marks: []string{mark},
 		Match: func(s *Sample) []Claim {
 			if _, _, ok := after(s.Key, mark); !ok || !isUUID(s.Value) {
 				return nil

@@ -16,6 +16,7 @@ func gocraftWork() *Family {
 		ID: "gocraft-work", Label: "gocraft/work",
 		Types: []Type{String, Hash},
 		Looks: "a counter <ns>:jobs:<job>:lock and the hash …:lock_info beside it, or 1 at <ns>:unique:<job>:<arguments>",
+		Marks: []string{":jobs:", gocraftUnique},
 		Named: func(key string) bool {
 			return strings.Contains(key, ":jobs:") && strings.Contains(key, gocraftLock) || strings.Contains(key, gocraftUnique)
 		},

@@ -16,7 +16,7 @@ func huey() *Family {
 		Label:   "huey TaskLock",
 		Types:   []Type{Hash, String},
 		Looks:   "a field <app>.lock.<name> in a hash huey.results.<app>, or a string huey.r.<app>.<app>.lock.<name>",
-		Named:   func(key string) bool { return strings.Contains(key, "huey.r") },
+		Marks:   []string{"huey.r"},
 		Fields:  hueyFields,
 		Match:   hueyMatch,
 		Decode:  hueyDecode,

@@ -17,6 +17,7 @@ func juicefs() *Family {
 		ID: "juicefs", Label: "JuiceFS",
 		Types: []Type{Hash, Set},
 		Looks: "a hash lockf<inode> or lockp<inode> with fields <session>_<owner>, or a set locked<session> of such keys",
+		Marks: []string{"lock"},
 		Named: func(key string) bool {
 			return juicefsNumber(key, "lockf") || juicefsNumber(key, "lockp") || juicefsNumber(key, "locked")
 		},

@@ -27,18 +27,6 @@ func rest(key, mark string) string {
 	return key
 }
 
-// marked is a Named for families whose keys all bear one of these marks.
-func marked(marks ...string) func(string) bool {
-	return func(key string) bool {
-		for _, m := range marks {
-			if strings.Contains(key, m) {
-				return true
-			}
-		}
-		return false
-	}
-}
-
 // hostPID splits "web-1:4242" or "web-1|4242" at the last separator.
 func hostPID(s string, sep byte) (host string, pid int64, ok bool) {
 	i := strings.LastIndexByte(s, sep)

@@ -12,6 +12,7 @@ func laravel() *Family {
 	return &Family{
 		ID: "laravel", Label: "Laravel lock", Types: []Type{String},
 		Looks: "16 random letters and digits under a Laravel cache key, one of the framework's own names, or 20 under the number of a funnel's slot",
+		Marks: []string{"laravel-queue-overlap:", "laravel_unique_job:", "illuminate:cache:flexible:lock:", "horizon:", "framework"},
 		Named: func(key string) bool { return laravelUse(key).label != "" },
 		Match: func(s *Sample) []Claim {
 			use := laravelUse(s.Key)

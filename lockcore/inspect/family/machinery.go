@@ -9,7 +9,7 @@ func machinery() *Family {
 	return oneString(Family{
 		ID: "machinery", Label: "machinery",
 		Looks: "a string of 19 digits: a time in nanoseconds",
-		Named: marked("machinery_lock"),
+		Marks: []string{"machinery_lock"},
 		Match: func(s *Sample) []Claim {
 			ms, ok := epochNS(s.Value)
 			switch {

@@ -10,7 +10,7 @@ func medusa() *Family {
 	return oneString(Family{
 		ID: "medusa", Label: "Medusa lock",
 		Looks: "an owner, or *, under medusa_lock:",
-		Named: marked(mark),
+		Marks: []string{mark},
 		Match: func(s *Sample) []Claim {
 			if _, _, ok := after(s.Key, mark); !ok || !short(s) {
 				return nil

@@ -15,7 +15,7 @@ func murlock() *Family {
 			}
 			return shapeOnly(s, "murlock", uuidLooks)
 		},
-		Named: marked("murlock:"),
+		Marks: []string{"murlock:"},
 		Decode: func(f *Facts) Reading {
 			r := token(f, Mutex)
 			r.Resource = rest(f.Main.Key, "murlock:")

@@ -10,7 +10,7 @@ func n8n() *Family {
 	return oneString(Family{
 		ID: "n8n", Label: "n8n lock",
 		Looks: "a host's id under n8n:main_instance_leader, or a random UUID under n8n:lock:",
-		Named: marked(leader, "n8n:lock:"),
+		Marks: []string{leader, "n8n:lock:"},
 		Match: func(s *Sample) []Claim {
 			if strings.HasSuffix(s.Key, leader) && short(s) {
 				return sure("the name main_instance_leader")

@@ -8,7 +8,7 @@ func phpLock() *Family {
 	return oneString(Family{
 		ID: "php-lock", Label: "php-lock/lock",
 		Looks: "64 hexadecimal digits under php-malkusch-lock:",
-		Named: marked(mark),
+		Marks: []string{mark},
 		Match: func(s *Sample) []Claim {
 			if _, _, ok := after(s.Key, mark); !ok || !isHex(s.Value, 64) {
 				return nil

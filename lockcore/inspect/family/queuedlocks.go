@@ -14,7 +14,7 @@ func queuedLocks() *Family {
 	return &Family{
 		ID: "redis-queued-locks", Label: "redis_queued_locks", Types: []Type{Hash, ZSet},
 		Looks: "a hash with acq_id under rql:lock:, or the queue rql:lock_queue: beside it",
-		Named: marked(rqlLock, rqlQueue),
+		Marks: []string{rqlLock, rqlQueue},
 		Match: func(s *Sample) []Claim {
 			if s.Type == ZSet {
 				if prefix, name, ok := after(s.Key, rqlQueue); ok {

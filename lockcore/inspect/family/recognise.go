@@ -101,29 +101,6 @@ func ChannelGlobs() []string {
 	return out
 }
 
-// NameCandidate reports whether a key's name alone makes it worth a look.
-func NameCandidate(key string, own ...*Family) bool {
-	if SmellsLikeLock(key) {
-		return true
-	}
-	for _, f := range own {
-		if f.Named != nil && f.Named(key) {
-			return true
-		}
-	}
-	for _, f := range named() {
-		if f.Named(key) {
-			return true
-		}
-	}
-	return false
-}
-
-// named are the families that know their keys by name.
-var named = sync.OnceValue(func() []*Family {
-	return slices.DeleteFunc(All(), func(f *Family) bool { return f.Named == nil })
-})
-
 // ByID returns the (first) family with this id, or nil.
 func ByID(id string) *Family {
 	for _, f := range all() {

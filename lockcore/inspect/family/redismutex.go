@@ -7,7 +7,7 @@ func redisMutexRb() *Family {
 	return oneString(Family{
 		ID: "redis-mutex", Label: "redis-mutex (Ruby)",
 		Looks: "a time in seconds, and no TTL, under RedisMutex:",
-		Named: marked(mark),
+		Marks: []string{mark},
 		Match: func(s *Sample) []Claim {
 			_, isTime := epochS(s.Value)
 			if _, _, ok := after(s.Key, mark); !ok || !isTime {

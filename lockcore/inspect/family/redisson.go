@@ -18,6 +18,7 @@ func redisson() *Family {
 		Types: []Type{Hash, String, List, ZSet},
 		Looks: "a hash with fields of the form <uuid>:<thread id>, or redisson_lock_queue:, redisson_lock_timeout:, " +
 			"redisson_lock_token:, redisson_unlock_latch:, …:rwlock_timeout:<n> or <name>:timeout beside one",
+		Marks:       []string{"redisson_", redissonHold, "}:timeout"},
 		Named:       redissonNamed,
 		Match:       redissonMatch,
 		Channels:    []string{"redisson_*"},

@@ -8,7 +8,7 @@ func redlockNet() *Family {
 	return oneString(Family{
 		ID: "redlock.net", Label: "RedLock.net",
 		Looks: why,
-		Named: marked("redlock:"),
+		Marks: []string{"redlock:"},
 		Match: func(s *Sample) []Claim {
 			if _, _, ok := after(s.Key, "redlock:"); !ok || !isUUID4(s.Value) {
 				return nil

@@ -9,7 +9,7 @@ func redsync() *Family {
 	const looks = "a string of 24 characters that are 16 bytes in base64, or a short value at a key that says redsync"
 	return oneString(Family{
 		ID: "redsync", Label: "redsync", Looks: looks,
-		Named: marked("redsync"),
+		Marks: []string{"redsync"},
 		Match: func(s *Sample) []Claim {
 			switch {
 			case isBase64(s.Value, 16):

@@ -12,6 +12,7 @@ func resque() *Family {
 	return oneString(Family{
 		ID: "resque", Label: "Resque lock",
 		Looks: "a second, or true, under resque:lock:, resque:loner:lock: or workerslock:, or host:pid under resque_scheduler_master_lock",
+		Marks: []string{"resque", "workerslock:"},
 		Named: func(key string) bool { return resqueLeader(key) || resqueJob(key) != "" },
 		Match: func(s *Sample) []Claim {
 			if resqueLeader(s.Key) {

@@ -10,7 +10,7 @@ func rq() *Family {
 	return oneString(Family{
 		ID: "rq", Label: "rq lock",
 		Looks: "the names rq:scheduler-lock: and rq:clean_registries:",
-		Named: marked(leader, gate),
+		Marks: []string{leader, gate},
 		Match: func(s *Sample) []Claim {
 			if _, _, ok := after(s.Key, leader); ok && short(s) {
 				return sure("the name rq:scheduler-lock:")

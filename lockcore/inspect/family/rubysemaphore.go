@@ -16,7 +16,7 @@ func rubySemaphore() *Family {
 	return &Family{
 		ID: "redis-semaphore-ruby", Label: "redis-semaphore (Ruby)", Types: []Type{Hash, List, String},
 		Looks: "a hash NAME:GRABBED of permit numbers and times, with NAME:AVAILABLE, NAME:EXISTS and NAME:VERSION",
-		Named: marked("SEMAPHORE:", ":GRABBED"),
+		Marks: []string{"SEMAPHORE:", ":GRABBED"},
 		Match: func(s *Sample) []Claim {
 			if s.Type != Hash {
 				return rubySemaphorePart(s)

@@ -17,6 +17,7 @@ func rueidislock() *Family {
 		Label: "rueidislock",
 		Types: []Type{String},
 		Looks: "a string of 24 bytes at <prefix>:<i>:<name>, as rueidislock:0:<name>",
+		Marks: []string{"rueidislock:"},
 		Named: func(key string) bool {
 			_, _, _, ok := rueidisKey(key)
 			return ok && strings.Contains(key, "rueidislock:")

@@ -15,7 +15,7 @@ func shedlock() *Family {
 	return oneString(Family{
 		ID: "shedlock", Label: "ShedLock",
 		Looks: "a string ADDED:<time>@<host> or ADDED:<time>@<host>:<uuid>",
-		Named: marked("job-lock:"),
+		Marks: []string{"job-lock:"},
 		Match: func(s *Sample) []Claim {
 			if _, _, ok := shedlockValue(s.Value); !ok {
 				return nil

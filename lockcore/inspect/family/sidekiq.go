@@ -18,7 +18,7 @@ func sidekiqUnique() *Family {
 		ID: "sidekiq-unique-jobs", Label: "sidekiq-unique-jobs",
 		Types: []Type{Hash, String, List, ZSet},
 		Looks: "a hash of job ids under uniquejobs:…:LOCKED, and the keys :QUEUED, :PRIMED and :INFO around it",
-		Named: marked(sidekiqPrefix, sidekiqLocked),
+		Marks: []string{sidekiqPrefix, sidekiqLocked},
 		Match: func(s *Sample) []Claim {
 			switch s.Type {
 			case Hash:

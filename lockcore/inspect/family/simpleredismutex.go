@@ -14,7 +14,7 @@ func simpleRedisMutex() *Family {
 	f := oneString(Family{
 		ID: "simple-redis-mutex", Label: "simple-redis-mutex",
 		Looks: "a random fraction under @simple-redis-mutex:lock-",
-		Named: marked("@simple-redis-mutex:"),
+		Marks: []string{"@simple-redis-mutex:"},
 		Match: func(s *Sample) []Claim {
 			if prefix, ok := strings.CutSuffix(s.Key, fence); ok {
 				return partOf(prefix+mark, Certain, "the counter of fencing tokens")

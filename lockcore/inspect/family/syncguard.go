@@ -16,7 +16,7 @@ func syncguard() *Family {
 	return oneString(Family{
 		ID: "syncguard", Label: "SyncGuard",
 		Looks: `a JSON string with lockId and expiresAtMs, or syncguard:id:… and syncguard:fence:… beside one`,
-		Named: marked("syncguard"),
+		Marks: []string{"syncguard"},
 		Match: syncguardMatch,
 		Reads: func(c Claim, main *Sample) Reads {
 			v, ok := syncguardValue(main.Value)

@@ -14,7 +14,7 @@ func taskTiger() *Family {
 	return &Family{
 		ID: "tasktiger", Label: "TaskTiger lock", Types: []Type{String, ZSet},
 		Looks: "a redis-py token or a time under t:lockv2: or t:lock: and 64 hexadecimal digits, or deadlines under t:qlocks:",
-		Named: marked(":lockv2:", ":qlocks:", ":qlock:"),
+		Marks: []string{":lockv2:", ":qlocks:", ":qlock:"},
 		Match: func(s *Sample) []Claim {
 			if s.Type == ZSet {
 				return taskTigerQueue(s)
