@@ -186,16 +186,21 @@ func assemble(n Node, w *pending, facts *family.Facts, r family.Reading) Lock {
 	return l
 }
 
-// expiry sets what is known of the lock's end.
+// expiry sets what is known of the lock's end. Some libraries let the key outlive
+// the deadline that they go by (the members of a semaphore, a second in a value):
+// the lock ends with the earlier of the two.
 func (l *Lock) expiry(facts *family.Facts, r family.Reading) {
 	ttl, ok := r.TTL(facts)
-	if !ok {
-		l.Persistent = true
-		if !r.Deadline.IsZero() {
-			l.Deadline = l.SampledAt.Add(r.Deadline.Sub(facts.Now))
-		}
+	l.Persistent = !ok
+	if ok {
+		l.TTL = ttl
+		l.Deadline = deadlineAfter(l.SampledAt, ttl)
+	}
+	if r.Deadline.IsZero() {
 		return
 	}
-	l.TTL = ttl
-	l.Deadline = deadlineAfter(l.SampledAt, ttl)
+	own := l.SampledAt.Add(r.Deadline.Sub(facts.Now))
+	if l.Persistent || own.Before(l.Deadline) {
+		l.Deadline = own
+	}
 }

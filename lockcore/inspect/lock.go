@@ -39,9 +39,9 @@ type Lock struct {
 	State   family.State
 
 	// Persistent says that no expiry bears on the lock. Otherwise TTL was left
-	// when the server answered, and Deadline is when that ends on this machine's
-	// clock, give or take Uncertainty. Where Persistent is set, Deadline may
-	// still be given: the moment that stands in the value.
+	// to its key when the server answered. Deadline is when the lock ends on this
+	// machine's clock, give or take Uncertainty: with its key, or at the moment
+	// that stands in the value where that is earlier or there is no expiry.
 	Persistent  bool
 	TTL         int64 // milliseconds, as the server said; an integer because 634 years overflow a Duration
 	Deadline    time.Time

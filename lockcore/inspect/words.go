@@ -52,6 +52,8 @@ func SpanOf(d time.Duration) string { return Span(d.Milliseconds()) }
 // Expiry says in words when a lock ends by itself, as of now.
 func (l *Lock) Expiry(now time.Time) string {
 	switch {
+	case l.State == family.Lapsed && !l.Deadline.IsZero() && now.After(l.Deadline):
+		return "over for " + SpanOf(now.Sub(l.Deadline))
 	case l.Persistent && !l.Deadline.IsZero():
 		if left := l.Deadline.Sub(now); left > 0 {
 			return SpanOf(left) + " (in its value)"

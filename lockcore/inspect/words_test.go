@@ -3,6 +3,8 @@ package inspect
 import (
 	"testing"
 	"time"
+
+	"fencepost/lockcore/inspect/family"
 )
 
 func TestSpan(t *testing.T) {
@@ -29,6 +31,7 @@ func TestExpiryWords(t *testing.T) {
 		"12 s":                            {TTL: 12_400, Deadline: now.Add(12_400 * time.Millisecond)},
 		"due":                             {TTL: 5, Deadline: now.Add(-time.Second)},
 		"over for 5 s":                    {Persistent: true, Deadline: now.Add(-5 * time.Second)},
+		"over for 3 s":                    {State: family.Lapsed, TTL: 60_000, Deadline: now.Add(-3 * time.Second)},
 		"40 s (in its value)":             {Persistent: true, Deadline: now.Add(40 * time.Second)},
 	} {
 		if got := l.Expiry(now); got != want {

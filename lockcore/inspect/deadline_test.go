@@ -1,0 +1,40 @@
+package inspect
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"fencepost/lockcore/inspect/family"
+	"fencepost/lockcore/redistest"
+)
+
+// A key that outlives the deadline its library goes by must not lend the lock
+// its own, longer time: the countdown would run on after the lock has ended.
+func TestEndsWithTheDeadlineOrTheKeyWhicheverIsEarlier(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	now := s.Client().Time(t.Context()).Val()
+	ms := func(after time.Duration) string { return fmt.Sprint(now.Add(after).UnixMilli()) }
+	const one, two = "WEB01_4312_6cf44ab3b43c47a9b1c9c5981ff16a0f", "WEB02_77_806f21772d7246e7a32ab633f2eb3a3c"
+	for key, want := range map[string]struct {
+		first, second, key time.Duration
+		ends               time.Duration
+		state              family.State
+	}{
+		"the last permit before the key": {10 * time.Second, 20 * time.Second, time.Minute, 20 * time.Second, family.Held},
+		"the key before its last permit": {10 * time.Second, time.Minute, 30 * time.Second, 30 * time.Second, family.Held},
+		"every permit over":              {-8 * time.Second, -5 * time.Second, time.Minute, -5 * time.Second, family.Lapsed},
+	} {
+		s.Do("ZADD", key, ms(want.first), one, ms(want.second), two)
+		s.Do("PEXPIRE", key, want.key.Milliseconds())
+		l := oneLock(t, New(nodeOf(s)), key)
+		left, expires := l.Left(time.Now())
+		if off := left - want.ends; !expires || l.State != want.state || off > 50*time.Millisecond || off < -5*time.Second {
+			t.Errorf("%s: %s, %v left (%v), want %s and %v", key, l.State, left, expires, want.state, want.ends)
+		}
+		if l.TTL > want.key.Milliseconds() || l.TTL < (want.key-5*time.Second).Milliseconds() {
+			t.Errorf("%s: TTL %d ms is not the key's", key, l.TTL)
+		}
+	}
+}
