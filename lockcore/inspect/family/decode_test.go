@@ -265,7 +265,7 @@ var readings = map[string]reading{
 	"go-redislock fair, the holder in its own queue": {
 		keys: []*Sample{
 			text("{res}", "req-1", 5000),
-			coll("{res}:queue", ZSet, 5000, "req-1", sec(-2), "req-2", sec(-1)),
+			coll("{res}:queue", ZSet, 5000, "req-1", sec(-2)+"000", "req-2", sec(-1)+"000"),
 		},
 		want: []string{`{res} go-redislock mutex held (likely); req-1; 1 wait by queue; ttl 5000 +{res}:queue`},
 	},

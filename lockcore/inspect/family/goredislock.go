@@ -9,7 +9,8 @@ import (
 
 // goRedislock (jefferyjob): a string at "{name}" with the holder's token and
 // its hold count at "{name}:count:<token>"; in fair mode the sorted set
-// "{name}:queue" of requests by second, the holder among them; as a read/write
+// "{name}:queue" of requests by the second of the server's clock, written in
+// milliseconds, which expires once nobody asks any more; as a read/write
 // lock a hash with mode, rcount, r:<owner>, writer and wcount. Source:
 // go-redislock lua/reentrantLock, fairLock, fairUnlock, readLock, writeLock.
 func goRedislock() *Family {
@@ -44,11 +45,11 @@ func goRedislockMatch(s *Sample) []Claim {
 		return goRedislockMatchRW(s)
 	case ZSet:
 		lock, ok := strings.CutSuffix(s.Key, goRedislockQueue)
-		if !ok || !braced(lock) || len(s.Pairs) == 0 {
+		if !ok || !braced(lock) || len(s.Pairs) == 0 || s.PTTL <= 0 {
 			return nil
 		}
 		for _, p := range s.Pairs {
-			if _, isTime := epochS(p.B); !isTime || !isDigits(p.B) {
+			if ms, isTime := epochMS(p.B); !isTime || !isDigits(p.B) || ms%second != 0 {
 				return nil
 			}
 		}

@@ -138,7 +138,7 @@ func wakings(now int64) map[string]waking {
 			want: []redistest.Message{{Channel: "orders-lock-channel:orders-lock:42", Payload: "orders-lock:42"}},
 		},
 		"go-redislock leaves its queue": {
-			keys: []*Sample{text("{res}", "req-1", 5000), coll("{res}:queue", ZSet, 5000, "req-1", sec(-2), "req-2", sec(-1))},
+			keys: []*Sample{text("{res}", "req-1", 5000), coll("{res}:queue", ZSet, 5000, "req-1", sec(-2)+"000", "req-2", sec(-1)+"000")},
 			left: []string{"{res}:queue"},
 		},
 		"rueidislock in all its keys": {
