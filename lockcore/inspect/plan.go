@@ -111,12 +111,29 @@ func (in *Inspector) PlanRelease(l Lock, holders ...wire.Raw) (Plan, error) {
 		return Plan{}, err
 	}
 	if l.Family == unknownFamily {
-		p.Said = append(p.Said, "its library is not known: nothing is known of its waiters, and none can be woken")
+		p.wakeUnknown(l)
 	}
 	return p, in.route(&p)
 }
 
 const unknownFamily = "unknown"
+
+// wakeUnknown adds the wake-up of the one library among the candidates whose
+// waiters nobody else would ever wake. It is no part of the release: a user who
+// may not write that list may release all the same.
+func (p *Plan) wakeUnknown(l Lock) {
+	wake, ok := family.SignalWake(string(l.Key), l.Candidates)
+	if !ok {
+		p.Said = append(p.Said, "its library is not known: nothing is known of its waiters, and none can be woken")
+		return
+	}
+	p.Said = append(p.Said, "its library is not known: the waiters of python-redis-lock are woken, should it be that; of others nothing is known")
+	says := "should it be python-redis-lock: put one element on the list that the waiters block on"
+	for _, c := range wake.Calls() {
+		p.Steps = append(p.Steps, Step{Step: family.Step{Call: c, Says: says}, Node: l.Node, DB: l.DB, After: true})
+		says = "let that element be gone after a second, should nobody have taken it"
+	}
+}
 
 // plan asks the family for the steps of a release, which all acts share.
 func (in *Inspector) plan(act Act, l Lock, holders []wire.Raw) (Plan, error) {

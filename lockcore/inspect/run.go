@@ -99,7 +99,7 @@ func (in *Inspector) stepAt(ctx context.Context, n Node, act Act, out *StepOutco
 	switch {
 	case err == nil || errors.Is(err, redis.Nil):
 		out.fileAny(reply, call, act)
-	case serverError(err) && out.Step.After && wakes(call):
+	case serverError(err) && out.Step.After && (wakes(call) || call.Name == "PEXPIRE"): // the life of the element that wakes
 		out.fileUntold(err, call, act)
 	case noScripts(err) && call.IsRelease():
 		in.plainly(ctx, n, act, out)

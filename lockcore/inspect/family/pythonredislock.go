@@ -2,13 +2,15 @@ package family
 
 import "fencepost/lockcore/wire"
 
+const pythonRedisLockID = "python-redis-lock"
+
 // pythonRedisLock is ionelmc's python-redis-lock: lock:NAME holds the base64 of
 // 18 random bytes; who waits blocks on the list lock-signal:NAME, for ever if
 // the lock has no expiry, its default (src/redis_lock/__init__.py). With an id that
 // the application chose, only its shape speaks for it.
 func pythonRedisLock() *Family {
 	return &Family{
-		ID: "python-redis-lock", Label: "python-redis-lock", Types: []Type{String, List},
+		ID: pythonRedisLockID, Label: "python-redis-lock", Types: []Type{String, List},
 		Looks: "the base64 of 18 random bytes under lock:, or the list lock-signal: beside it",
 		Match: func(s *Sample) []Claim {
 			if s.Type == List {
@@ -23,7 +25,7 @@ func pythonRedisLock() *Family {
 			case isBase64(s.Value, 18) && !isHex(s.Value, 24) && looksRandom(s.Value):
 				return sure("lock: and the base64 of 18 bytes")
 			case s.PTTL < 0 && short(s) && !isNumber(s.Value) && SmellsLikeLock(s.Key):
-				return []Claim{{Confidence: Likely, Candidates: []string{"python-redis-lock"},
+				return []Claim{{Confidence: Likely, Candidates: []string{pythonRedisLockID},
 					Why: "lock: and an id of the application's own, without a TTL"}}
 			}
 			return nil

@@ -3,6 +3,8 @@ package family
 import (
 	"slices"
 	"sync"
+
+	"fencepost/lockcore/wire"
 )
 
 // The ids of the two families that are known by shape alone.
@@ -25,6 +27,17 @@ var unknown = sync.OnceValue(func() *Family {
 		Release: unknownRelease,
 	}
 })
+
+// SignalWake is how the waiters of a lock of the family unknown are woken, should
+// it be python-redis-lock's; false where it cannot be. They sleep until they are
+// told, for ever if the lock has no expiry. Pushed beside any other lock, the
+// element is gone after a second.
+func SignalWake(key string, candidates []string) (wire.Wake, bool) {
+	if !slices.Contains(candidates, pythonRedisLockID) {
+		return wire.Wake{}, false
+	}
+	return wire.Wake{Verb: wire.WakePush, Target: signalOf(key), Message: "1", LifeMS: second}, true
+}
 
 // unknownRelease deletes the value seen. Where it may be a Spring registry's, its
 // waiters are told: to all others it is a message that nobody hears.
