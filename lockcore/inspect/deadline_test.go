@@ -38,3 +38,29 @@ func TestEndsWithTheDeadlineOrTheKeyWhicheverIsEarlier(t *testing.T) {
 		}
 	}
 }
+
+// What belonged to a lock goes with it: its expiry, told a moment later, is not
+// taken for a lock that nobody saw.
+func TestCompanionThatGoesWithItsLockIsNoGap(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	now := s.Client().Time(t.Context()).Val()
+	const permit = "ctWF8Jxkm+Pl23wstQKvJ/z392vH+Ol0ca8leI1X/Rs="
+	for i := range 6 {
+		times, weight := fmt.Sprintf("{pdf%d}:time", i), fmt.Sprintf("{pdf%d}:weight", i)
+		s.Do("ZADD", times, now.Unix()+2, permit)
+		s.Do("ZADD", weight, 1, permit)
+		s.Do("PEXPIREAT", times, now.UnixMilli()+4000)
+		s.Do("PEXPIREAT", weight, now.UnixMilli()+4000+int64(i)*50) // the server comes to it when it does
+	}
+	w := follow(t, nodeOf(s), Query{Depth: Deep}, FollowOptions{})
+	w.settled(ByTracking)
+	w.until("all are gone", func(v *View) bool { return len(v.Rows) == 0 })
+	time.Sleep(tellTolerance)
+	w.until("all is told", func(*View) bool { return w.idle() })
+	for _, e := range w.events {
+		if e.Kind == FeedGap {
+			t.Errorf("%s", eventLines([]Event{e}))
+		}
+	}
+}

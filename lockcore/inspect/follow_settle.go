@@ -168,6 +168,9 @@ func (t *tracker) change(r *row, cur *Lock, w *witness) bool {
 		if !w.touched {
 			t.echo(string(prev.Key), w.at)
 		}
+		for _, c := range prev.Companions { // they went with it, and nobody told yet
+			t.echo(string(c), w.at)
+		}
 		return true
 	}
 	next := t.watched(r, cur, events, w)
