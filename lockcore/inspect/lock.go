@@ -98,6 +98,12 @@ func (l *Lock) Left(now time.Time) (time.Duration, bool) {
 	return l.Deadline.Sub(now), true
 }
 
+// Endless reports whether nothing but a release ends the lock: no expiry bears on
+// it, nor a deadline in its value, or only one that nobody will live to see.
+func (l *Lock) Endless() bool {
+	return l.Persistent && l.Deadline.IsZero() || l.TTL >= practicallyForever
+}
+
 // UncertaintyMS is the uncertainty in whole milliseconds, rounded up: no answer
 // over a network is exact.
 func (l *Lock) UncertaintyMS() int64 { return (l.Uncertainty + time.Millisecond - 1).Milliseconds() }

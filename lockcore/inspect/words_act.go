@@ -31,6 +31,8 @@ func (l *Lock) Evidence(now time.Time) string {
 		return "nobody holds it"
 	case !expires:
 		return "none either way: without expiry there is nothing to renew"
+	case l.TTL >= practicallyForever:
+		return "one look does not tell; its lease has " + l.Expiry(now) + " left"
 	case left <= 0:
 		return "its lease was to end " + SpanOf(-left) + " ago"
 	}

@@ -154,7 +154,9 @@ func (inv *invocation) printLock(l *inspect.Lock, now time.Time) {
 	for _, h := range l.Holders {
 		inv.row("holder", inspect.HolderText(h, now))
 	}
-	inv.row("ends", l.Expiry(now))
+	if l.State != family.Free { // else there is no hold that could end
+		inv.row("ends", l.Expiry(now))
+	}
 	inv.row("evidence", l.Evidence(now))
 	inv.row("fence", l.Fence)
 	if w := l.Waiters; w != nil {

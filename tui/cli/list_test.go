@@ -2,9 +2,12 @@ package cli
 
 import (
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"fencepost/lockcore/redistest"
@@ -50,6 +53,46 @@ func TestA45AbsurdTTL(t *testing.T) {
 		t.Errorf("ttl_ms %v", d.TTLMS)
 	}
 	run(t, nil, append([]string{"list"}, port(s)...)...).has(t, "list", exitOK, "> 100 y (practically no expiry)")
+}
+
+// A lock whose deadline stands in its value ends, though its key has no TTL: a
+// release of all that never expire must leave it alone. One of 634 years is as
+// good as endless.
+func TestNoExpirySelectsWhatNeverEnds(t *testing.T) {
+	s := redistest.Start(t)
+	s.Do("set", "RedisMutex:living", fmt.Sprintf("%d.5", time.Now().Unix()+60))
+	s.Do("set", "lock:stuck", "web-1:42")
+	s.Do("set", "lock:units", "web-1:42", "ex", int64(19999999845))
+	s.Do("set", "lock:ends", "web-1:42", "ex", 60)
+	var keys []string
+	for _, l := range listJSON(t, s, "--no-expiry").Locks {
+		keys = append(keys, l.Key)
+	}
+	if want := []string{"lock:stuck", "lock:units"}; !slices.Equal(keys, want) {
+		t.Errorf("got %q, want %q", keys, want)
+	}
+	r := run(t, nil, append([]string{"inspect", "lock:units"}, port(s)...)...)
+	r.has(t, "inspect", exitOK, "its lease has > 100 y")
+	if strings.Contains(r.out, "289 y") {
+		t.Errorf("a wrong number of years:\n%s", r.out)
+	}
+}
+
+// A25: nobody holds it, so nothing is said to end or not to end, and a time long
+// past is said in years.
+func TestA25FreeLockHasNoEnd(t *testing.T) {
+	s := redistest.Start(t)
+	const waiter = "dead0000-0000-4000-8000-000000000001:11"
+	s.Do("rpush", "redisson_lock_queue:{test-fair-lock}", waiter)
+	s.Do("zadd", "redisson_lock_timeout:{test-fair-lock}", 1_600_000_000_000, waiter)
+	for _, args := range [][]string{{"list"}, {"inspect", "test-fair-lock"}} {
+		r := run(t, nil, append(args, port(s)...)...)
+		r.has(t, args[0], exitOK, "free")
+		if strings.Contains(r.out, "no expiry") || strings.Contains(r.out, "h44m") {
+			t.Errorf("%s:\n%s", args[0], r.out)
+		}
+	}
+	run(t, nil, append([]string{"inspect", "test-fair-lock"}, port(s)...)...).has(t, "inspect", exitOK, " years ago")
 }
 
 // B33: whatever keys, values and fields hold, nothing that could move a cursor

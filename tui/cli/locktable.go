@@ -114,7 +114,11 @@ func tableRow(l *inspect.Lock, now time.Time) []string {
 	for _, w := range l.Warnings {
 		state += ", " + w.Code
 	}
-	return []string{key, name, string(l.Kind), l.Expiry(now), dash(l.Fence), waitersCell(l.Waiters), state, l.HolderWords()}
+	ends := l.Expiry(now)
+	if l.State == family.Free {
+		ends = "-" // there is no hold that could end
+	}
+	return []string{key, name, string(l.Kind), ends, dash(l.Fence), waitersCell(l.Waiters), state, l.HolderWords()}
 }
 
 func waitersCell(w *family.Waiters) string {

@@ -134,7 +134,7 @@ var errNoKeyspace = &target.ConnectError{
 // wanted reports whether a lock passes the selectors that only its reading can
 // answer.
 func (inv *invocation) wanted(l *inspect.Lock, now time.Time) bool {
-	if inv.opts.noExpiry && !l.Persistent {
+	if inv.opts.noExpiry && !l.Endless() {
 		return false
 	}
 	if d := inv.opts.heldLongerThan; d > 0 {

@@ -90,8 +90,13 @@ func ago(ms int64) string {
 	if ms < second {
 		return strconv.FormatInt(ms, 10) + " ms"
 	}
-	if ms >= 100*year {
+	switch {
+	case ms >= 100*year:
 		return "over 100 years"
+	case ms >= 2*year:
+		return strconv.FormatInt(ms/year, 10) + " years"
+	case ms >= 2*day:
+		return strconv.FormatInt(ms/day, 10) + " days"
 	}
 	return (time.Duration(ms) * time.Millisecond).Truncate(time.Second).String()
 }
