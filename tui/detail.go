@@ -158,8 +158,8 @@ func (m root) detailLines() []string {
 	}
 	l := r.lock
 	lines := []string{" " + m.theme.Strong.Wrap(r.name)}
-	if !r.gone.IsZero() {
-		lines = append(lines, " "+m.theme.Warn.Wrap("The server said "+coarse(m.now.Sub(r.gone))+" ago that it is gone. Below is what was known."))
+	if !r.goneAt().IsZero() {
+		lines = append(lines, " "+m.theme.Warn.Wrap("The server said "+coarse(m.now.Sub(r.goneAt()))+" ago that it is gone. Below is what was known."))
 	}
 	for _, w := range l.Warnings {
 		lines = append(lines, m.facts(fact{"warning", w.Text + " (" + w.Code + ")", m.theme.Warn})...)

@@ -22,7 +22,7 @@ func (m root) holderFacts(r *row) []fact {
 	if len(l.Holders) == 0 {
 		out = append(out, fact{name: "holder", value: "nobody"})
 	}
-	return append(out, fact{name: "before", value: r.before}, fact{name: "fence", value: l.Fence, paint: m.theme.Fence})
+	return append(out, fact{name: "before", value: r.holderBefore()}, fact{name: "fence", value: l.Fence, paint: m.theme.Fence})
 }
 
 func holderInFull(h family.Holder, now time.Time) string {
@@ -66,7 +66,7 @@ func holderInFull(h family.Holder, now time.Time) string {
 func (m root) timeFacts(r *row) []fact {
 	l, s := r.lock, m.sight(r, m.now)
 	ends := l.Expiry(s.asOf())
-	if s.stale() && r.gone.IsZero() {
+	if s.stale() && r.goneAt().IsZero() {
 		ends += " when the server was last heard, " + ago(s.known, m.now)
 	}
 	deadline := ""

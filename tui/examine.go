@@ -44,7 +44,7 @@ func (m root) beforeEyes() *row {
 	if id == "" {
 		return nil
 	}
-	if r := m.feed.row(id); r != nil && r.gone.IsZero() {
+	if r := m.feed.row(id); r != nil && r.goneAt().IsZero() {
 		return r
 	}
 	return nil

@@ -49,8 +49,8 @@ func passed(v *inspect.View) bool {
 // known is up to when what a row says is known to hold, and live whether its
 // node answers.
 func (f feed) known(r *row) (at time.Time, live bool) {
-	if !r.gone.IsZero() {
-		return r.gone, true
+	if !r.goneAt().IsZero() {
+		return r.goneAt(), true
 	}
 	n := f.view.Node(r.lock)
 	return f.view.Known(r.watched), n == nil || n.Reach == inspect.Live

@@ -12,7 +12,7 @@ import (
 // While a filter is typed, rows go on to be made from rows by the command that
 // follows: under -race this fails where the filter writes into a row.
 func TestFilterWhileRowsChange(t *testing.T) {
-	fw := &following{rows: map[string]*row{}, byFact: map[*inspect.Watched]*row{}}
+	fw := newFollowing()
 	view := func(turn int) *inspect.View {
 		v := &inspect.View{}
 		for i := range 20 {

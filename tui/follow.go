@@ -29,10 +29,8 @@ type following struct {
 	told   time.Time     // when the last message was sent
 	view   *inspect.View // of the last message
 	quiet  bool          // that view was of a time when no pass was under way
-	rows   map[string]*row
-	byFact map[*inspect.Watched]*row
-	slots  []*row   // every row by its slot; nil: the slot is free
-	seen   []uint64 // by slot: in which round its lock was last there
+	slots  []*row        // every row by its slot; nil: the slot is free
+	seen   []uint64      // by slot: in which round its lock was last there
 	free   []int32
 	round  uint64
 	leaves int // rows that are gone and still shown
@@ -44,7 +42,7 @@ type following struct {
 // follow begins to follow the locks that the console is for.
 func follow(ctx context.Context, o *Options) *following {
 	f := o.Inspector.Follow(ctx, o.Query, inspect.FollowOptions{Crash: o.Crash.Report})
-	return &following{f: f, rows: map[string]*row{}, byFact: map[*inspect.Watched]*row{}, sited: sited(o.Inspector.Nodes())}
+	return &following{f: f, sited: sited(o.Inspector.Nodes())}
 }
 
 // sited reports whether one key may be on several nodes, as where independent
@@ -123,53 +121,83 @@ func (fw *following) news(now time.Time) (newsMsg, bool) {
 }
 
 // take makes the rows those of a view. A fact that is the same pointer as before
-// has not changed, so most rows cost one look into a table.
+// has not changed, so most rows cost one look at their slot.
 func (fw *following) take(v *inspect.View, now time.Time) {
 	fw.round++
 	// What a pass comes upon was there before the console looked; what is new
 	// while none is under way has come.
 	quiet := passed(v)
 	came := quiet && fw.quiet && v.DeepAt.Equal(fw.view.DeepAt) // a deep pass may begin and end between two views
+	var unseated []*inspect.Watched
 	for _, w := range v.Rows {
-		r := fw.byFact[w]
-		if r == nil || !r.gone.IsZero() {
-			r = fw.put(w, came || w.Began)
+		if w.Seat == nil || w.Seat.N == 0 {
+			unseated = append(unseated, w)
+			continue
 		}
-		fw.seen[r.slot] = fw.round
+		fw.look(fw.slots[w.Seat.N-1], w)
 	}
-	fw.view, fw.quiet, fw.leaves = v, quiet, 0
+	fw.seat(unseated, came)
+	fw.view, fw.quiet = v, quiet
+	fw.leave(now)
+}
+
+// look notes that a row's lock is there, and as it was found.
+func (fw *following) look(r *row, w *inspect.Watched) {
+	fw.seen[r.slot] = fw.round
+	if r.watched == w && r.goneAt().IsZero() {
+		return
+	}
+	fw.slots[r.slot], fw.dirty = r.next(w), true
+}
+
+// seat gives rows to locks that have none: one that went and came again gets
+// what is left of its row, so that it is known who had it before.
+func (fw *following) seat(locks []*inspect.Watched, came bool) {
+	if len(locks) == 0 {
+		return
+	}
+	left := map[string]*row{}
+	for i, r := range fw.slots {
+		if r != nil && fw.seen[i] != fw.round {
+			left[r.id] = r
+		}
+	}
+	for _, w := range locks {
+		r := left[rowID(&w.Lock)]
+		if r == nil {
+			r = newRow(w, came || w.Began, fw.sited)
+			r.slot = fw.slot()
+			fw.slots[r.slot], fw.dirty = r, true
+		}
+		fw.look(r, w)
+		if w.Seat != nil {
+			w.Seat.N = r.slot + 1
+		}
+	}
+}
+
+// leave shows the locks that were not there as gone, and lets them leave after a
+// while.
+func (fw *following) leave(now time.Time) {
+	fw.leaves = 0
 	for i, r := range fw.slots {
 		if r == nil || fw.seen[i] == fw.round {
 			continue
 		}
-		if r.gone.IsZero() {
-			delete(fw.byFact, r.watched)
+		if r.goneAt().IsZero() {
 			r = r.lost(now)
-			fw.slots[i], fw.rows[r.id], fw.dirty = r, r, true
+			fw.slots[i], fw.dirty = r, true
 		}
-		if now.Sub(r.gone) < goneShown {
+		if now.Sub(r.goneAt()) < goneShown {
 			fw.leaves++
 			continue
 		}
-		delete(fw.rows, r.id)
+		if seat := r.watched.Seat; seat != nil {
+			seat.N = 0
+		}
 		fw.slots[i], fw.dirty = nil, true
 		fw.free = append(fw.free, int32(i))
 	}
-}
-
-// put makes a row of a fact that is new.
-func (fw *following) put(w *inspect.Watched, came bool) *row {
-	old := fw.rows[rowID(&w.Lock)]
-	var r *row
-	if old != nil {
-		delete(fw.byFact, old.watched)
-		r = old.next(w)
-	} else {
-		r = newRow(w, came, fw.sited)
-		r.slot = fw.slot()
-	}
-	fw.rows[r.id], fw.byFact[w], fw.slots[r.slot], fw.dirty = r, r, r, true
-	return r
 }
 
 // slot is a place for one more row.

@@ -14,7 +14,19 @@ import (
 
 // newFollowing has no Follower: views are put into it by hand.
 func newFollowing() *following {
-	return &following{rows: map[string]*row{}, byFact: map[*inspect.Watched]*row{}}
+	return &following{}
+}
+
+// row is the row of a lock, and count how many there are.
+func (fw *following) row(id string) *row { return feed{slots: fw.slots}.row(id) }
+
+func (fw *following) count() (n int) {
+	for _, r := range fw.slots {
+		if r != nil {
+			n++
+		}
+	}
+	return n
 }
 
 // seen is a fact about a Redisson lock.
@@ -36,36 +48,62 @@ func viewOf(complete bool, w ...*inspect.Watched) *inspect.View {
 // holder begins anew and is said to have come; what is gone stays for a moment,
 // and its place is given to another then.
 func TestRowsFollowTheFacts(t *testing.T) {
+	t.Run("by seat", func(t *testing.T) {
+		seats := map[wire.Raw]*inspect.Seat{}
+		rowsFollow(t, func(w ...*inspect.Watched) *inspect.View {
+			had := seats
+			seats = map[wire.Raw]*inspect.Seat{} // who leaves gets another
+			for _, w := range w {
+				if seats[w.Key] = had[w.Key]; seats[w.Key] == nil {
+					seats[w.Key] = &inspect.Seat{}
+				}
+				w.Seat = seats[w.Key]
+			}
+			return viewOf(true, w...)
+		})
+	})
+	t.Run("by name", func(t *testing.T) {
+		rowsFollow(t, func(w ...*inspect.Watched) *inspect.View { return viewOf(true, w...) })
+	})
+}
+
+func rowsFollow(t *testing.T, view func(...*inspect.Watched) *inspect.View) {
 	fw := newFollowing()
 	first := seen("a", redissonA, 30_000, noon)
-	fw.take(viewOf(true, first), noon)
-	a := fw.rows["n/0/a"]
-	if a == nil || !a.since.IsZero() || a.whole != 30_000 {
+	fw.take(view(first), noon)
+	a := fw.row("n/0/a")
+	if a == nil || !a.cameAt().IsZero() || a.whole != 30_000 {
 		t.Fatalf("what the first pass found became %+v", a)
 	}
-	fw.take(viewOf(true, first), noon.Add(time.Second))
-	if fw.rows["n/0/a"] != a {
+	fw.take(view(first), noon.Add(time.Second))
+	if fw.row("n/0/a") != a {
 		t.Error("a fact that did not change made a new row")
 	}
 	low := seen("a", redissonA, 9_000, noon)
-	fw.take(viewOf(true, low), noon.Add(2*time.Second))
-	if r := fw.rows["n/0/a"]; r.whole != 30_000 || r.slot != a.slot || !r.since.IsZero() || r.before != "" {
+	fw.take(view(low), noon.Add(2*time.Second))
+	if r := fw.row("n/0/a"); r.whole != 30_000 || r.slot != a.slot || !r.cameAt().IsZero() || r.holderBefore() != "" {
 		t.Errorf("the same holder a moment later became %+v", r)
 	}
 	other := seen("a", redissonB, 20_000, noon.Add(3*time.Second))
-	fw.take(viewOf(true, other), noon.Add(3*time.Second))
-	if r := fw.rows["n/0/a"]; r.whole != 20_000 || r.before != redissonA || !r.since.Equal(noon.Add(3*time.Second)) {
+	fw.take(view(other), noon.Add(3*time.Second))
+	if r := fw.row("n/0/a"); r.whole != 20_000 || r.holderBefore() != redissonA || !r.cameAt().Equal(noon.Add(3*time.Second)) {
 		t.Errorf("another holder became %+v", r)
 	}
-	fw.take(viewOf(true), noon.Add(4*time.Second))
-	if r := fw.slots[a.slot]; r == nil || r.gone.IsZero() || fw.leaves != 1 {
+	fw.take(view(), noon.Add(4*time.Second))
+	again := seen("a", redissonA, 30_000, noon.Add(4*time.Second))
+	fw.take(view(again), noon.Add(4*time.Second))
+	if r := fw.row("n/0/a"); r.slot != a.slot || !r.goneAt().IsZero() || r.holderBefore() != redissonB || fw.count() != 1 {
+		t.Errorf("a lock that came again became %+v", r)
+	}
+	fw.take(view(), noon.Add(4*time.Second))
+	if r := fw.slots[a.slot]; r == nil || r.goneAt().IsZero() || fw.leaves != 1 {
 		t.Errorf("a lock that is gone became %+v, %d leave", r, fw.leaves)
 	}
-	fw.take(viewOf(true), noon.Add(4*time.Second+goneShown))
+	fw.take(view(), noon.Add(4*time.Second+goneShown))
 	b := seen("b", redissonA, 1, noon)
-	fw.take(viewOf(true, b), noon.Add(10*time.Second))
-	if r := fw.rows["n/0/b"]; r.slot != a.slot || r.since.IsZero() || len(fw.rows) != 1 || fw.leaves != 0 {
-		t.Errorf("the next lock became %+v among %d", r, len(fw.rows))
+	fw.take(view(b), noon.Add(10*time.Second))
+	if r := fw.row("n/0/b"); r.slot != a.slot || r.cameAt().IsZero() || fw.count() != 1 || fw.leaves != 0 {
+		t.Errorf("the next lock became %+v among %d", r, fw.count())
 	}
 }
 
@@ -85,8 +123,8 @@ func TestWhatThePassFindsHasNotJustCome(t *testing.T) {
 	v.DeepAt = noon
 	fw.take(v, noon)
 	for key, came := range map[string]bool{"old": false, "begun": true, "late": false, "now": true, "deep": false} {
-		if r := fw.rows["n/0/"+key]; r.since.IsZero() == came {
-			t.Errorf("%s: came is %v", key, !r.since.IsZero())
+		if r := fw.row("n/0/" + key); r.cameAt().IsZero() == came {
+			t.Errorf("%s: came is %v", key, !r.cameAt().IsZero())
 		}
 	}
 }

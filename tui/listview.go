@@ -77,7 +77,7 @@ func (t tableRows) Row(i int, widths []int) []table.Cell {
 	r, th := t.rows[i], t.m.theme
 	l, s := r.lock, t.m.sight(r, t.m.listNow())
 	paint := th.Text
-	if !r.gone.IsZero() || s.stale() {
+	if !r.goneAt().IsZero() || s.stale() {
 		paint = th.Muted
 	}
 	cells := []table.Cell{
@@ -110,7 +110,7 @@ func familyWords(name, confidence string) string {
 
 // holderPaint makes a holder that has just come stand out.
 func (t tableRows) holderPaint(r *row, now time.Time, usual theme.Paint) theme.Paint {
-	if r.gone.IsZero() && !r.since.IsZero() && now.Sub(r.since) < goneShown {
+	if r.goneAt().IsZero() && !r.cameAt().IsZero() && now.Sub(r.cameAt()) < goneShown {
 		return t.m.theme.Strong
 	}
 	return usual
@@ -119,7 +119,7 @@ func (t tableRows) holderPaint(r *row, now time.Time, usual theme.Paint) theme.P
 // bar draws what is left of the most that was seen of this holder.
 func (r *row) bar(th theme.Theme, s sight, w int) string {
 	l := r.lock
-	if l.Persistent || !r.gone.IsZero() || l.TTL >= practicallyForever {
+	if l.Persistent || !r.goneAt().IsZero() || l.TTL >= practicallyForever {
 		return strings.Repeat(" ", w)
 	}
 	left := l.Deadline.Sub(s.asOf()).Milliseconds()
@@ -130,7 +130,7 @@ func (r *row) bar(th theme.Theme, s sight, w int) string {
 // never an end.
 func (r *row) expiryPaint(th theme.Theme, s sight) theme.Paint {
 	l := r.lock
-	if !r.gone.IsZero() || s.stale() {
+	if !r.goneAt().IsZero() || s.stale() {
 		return th.Muted
 	}
 	if flagged(r) {
@@ -161,9 +161,9 @@ func (m root) listNow() time.Time {
 func (t tableRows) flag(i int) string {
 	r, th, now := t.rows[i], t.m.theme, t.m.listNow()
 	switch {
-	case !r.gone.IsZero():
+	case !r.goneAt().IsZero():
 		return th.Muted.Wrap("-")
-	case !r.since.IsZero() && now.Sub(r.since) < goneShown:
+	case !r.cameAt().IsZero() && now.Sub(r.cameAt()) < goneShown:
 		return th.Strong.Wrap("+")
 	case flagged(r):
 		return th.Warn.Wrap(th.Glyph.Flag)

@@ -157,7 +157,7 @@ func (m root) review(l inspect.Lock) root {
 func (m root) alsoOn(l *inspect.Lock) []string {
 	var nodes []string
 	for _, r := range m.feed.slots {
-		if r != nil && r.gone.IsZero() && r.lock.Node != l.Node && r.lock.RowID() == l.RowID() && sameHolders(r.lock, l) {
+		if r != nil && r.goneAt().IsZero() && r.lock.Node != l.Node && r.lock.RowID() == l.RowID() && sameHolders(r.lock, l) {
 			nodes = append(nodes, r.lock.Node)
 		}
 	}

@@ -12,21 +12,43 @@ import (
 
 // row is one lock on the screen: what the Follower knows of it, and what the
 // screen adds. It does not change, for the goroutine that follows and the one
-// that draws both read it; a newer one takes its place.
+// that draws both read it; a newer one takes its place. There may be a hundred
+// thousand, so what few of them have stands apart.
 type row struct {
 	watched *inspect.Watched
 	lock    *inspect.Lock // of watched
 	id      string
-	slot    int32     // its place in feed.slots
-	since   time.Time // when this holder came; the zero time: it was there when the console looked first
-	whole   int64     // the largest TTL seen of this holder, ms: the bar's full length
-	before  string    // the holder before this one, where the console saw it
-	gone    time.Time // when the server said that it is gone; zero while it is there
-	// What the list needs of every row at every change, worked out once: the
-	// row's name, and widths in cells.
-	name                   string
-	nameWidth, holderWidth uint16
-	sited                  bool // others of its name may be on other nodes
+	whole   int64  // the largest TTL seen of this holder, ms: the bar's full length
+	past    *past  // what was seen to happen to it; nil: nothing
+	name    string // it and the widths are worked out once: every change of the list needs them of every row
+	slot    int32  // its place in feed.slots
+
+	nameWidth, holderWidth uint16 // cells
+	sited                  bool   // others of its name may be on other nodes
+}
+
+// past is what was seen to happen to a lock.
+type past struct {
+	came   time.Time // when this holder came; zero: it was there when the console looked first
+	before string    // the holder before this one
+	gone   time.Time // when the server said that it is gone; zero while it is there
+}
+
+// cameAt is when this holder was seen to come; the zero time: it was there when
+// the console looked first.
+func (r *row) cameAt() time.Time { return r.seen().came }
+
+// goneAt is when the server said that the lock is gone; zero while it is there.
+func (r *row) goneAt() time.Time { return r.seen().gone }
+
+// holderBefore is who held it before, where the console saw that.
+func (r *row) holderBefore() string { return r.seen().before }
+
+func (r *row) seen() past {
+	if r.past == nil {
+		return past{}
+	}
+	return *r.past
 }
 
 // newRow is the row of a lock that was not on the screen. came says that it is
@@ -34,7 +56,7 @@ type row struct {
 func newRow(w *inspect.Watched, came, sited bool) *row {
 	r := &row{watched: w, lock: &w.Lock, id: rowID(&w.Lock), whole: lease(w), sited: sited}
 	if came {
-		r.since = w.FirstSeen
+		r.past = &past{came: w.FirstSeen}
 	}
 	return r.dressed()
 }
@@ -42,12 +64,12 @@ func newRow(w *inspect.Watched, came, sited bool) *row {
 // next is the row after a new look at its lock.
 func (r *row) next(w *inspect.Watched) *row {
 	n := *r
-	n.watched, n.lock, n.gone = w, &w.Lock, time.Time{}
+	n.watched, n.lock = w, &w.Lock
 	switch {
-	case !r.gone.IsZero() || !w.FirstSeen.Equal(r.watched.FirstSeen):
-		n.since, n.whole, n.before = w.FirstSeen, lease(w), r.lock.HolderWords()
+	case !r.goneAt().IsZero() || !w.FirstSeen.Equal(r.watched.FirstSeen):
+		n.past, n.whole = &past{came: w.FirstSeen, before: r.lock.HolderWords()}, lease(w)
 	case !sameHolders(r.lock, n.lock): // of several, some came and went
-		n.since, n.whole = w.SampledAt, max(r.whole, lease(w))
+		n.past, n.whole = &past{came: w.SampledAt, before: r.holderBefore()}, max(r.whole, lease(w))
 	default:
 		n.whole = max(r.whole, lease(w))
 	}
@@ -56,8 +78,9 @@ func (r *row) next(w *inspect.Watched) *row {
 
 // lost is the row of a lock that the server says is gone.
 func (r *row) lost(at time.Time) *row {
-	n := *r
-	n.gone = at
+	n, p := *r, r.seen()
+	p.gone = at
+	n.past = &p
 	return &n
 }
 

@@ -78,7 +78,7 @@ func (v vigil) tells(r *row, now time.Time) string {
 	switch {
 	case !v.due.IsZero() && now.Before(v.due):
 		return ""
-	case r == nil || !r.gone.IsZero():
+	case r == nil || !r.goneAt().IsZero():
 		return "is free: the server said that it is gone" + v.asked(waited)
 	case len(r.lock.Holders) == 0 || r.lock.State == family.Free:
 		return "is free: nobody holds it" + v.asked(waited)

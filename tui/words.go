@@ -48,7 +48,7 @@ func (s sight) asOf() time.Time {
 // was so when the server was last heard.
 func (r *row) expiry(s sight) string {
 	text := r.expiryAt(s.asOf())
-	if r.gone.IsZero() && s.stale() {
+	if r.goneAt().IsZero() && s.stale() {
 		text += "?"
 	}
 	return text
@@ -57,7 +57,7 @@ func (r *row) expiry(s sight) string {
 func (r *row) expiryAt(at time.Time) string {
 	l := r.lock
 	switch {
-	case !r.gone.IsZero():
+	case !r.goneAt().IsZero():
 		return "gone"
 	case l.State == family.Lapsed:
 		return "lapsed"
@@ -132,7 +132,7 @@ func waiterWords(w *family.Waiters) string {
 
 // stateWords is the state, or that the server has said the lock is gone.
 func (r *row) stateWords() string {
-	if !r.gone.IsZero() {
+	if !r.goneAt().IsZero() {
 		return "gone"
 	}
 	return string(r.lock.State)

@@ -89,6 +89,9 @@ func (w *Walk) Run(ctx context.Context, each func(Progress) bool) error {
 			w.cov.NodesScanned++
 		}
 	}
+	if w.Done() {
+		w.seen = nil // nothing more is taken, and a Follower keeps its last walk
+	}
 	w.cov.Complete = w.Done() && w.cov.Refused == 0
 	w.each(Progress{Coverage: w.Coverage(), end: true})
 	return ctx.Err()

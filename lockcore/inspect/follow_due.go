@@ -17,6 +17,7 @@ type row struct {
 	vague int   // looks that left its deadline less sure than it could be
 	at    int   // its place in the tracker's list
 	next  *row
+	seat  Seat
 
 	// What a second look needs, also where the lock is kept slim.
 	fam       *family.Family

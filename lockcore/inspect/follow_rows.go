@@ -10,7 +10,7 @@ import (
 // enter adds a lock that was not known.
 func (t *tracker) enter(l *Lock, events []Event, w *witness) {
 	r := &row{at: len(t.list)}
-	seen := &Watched{Lock: *l, FirstSeen: w.at, IdleBefore: idleBefore(l)}
+	seen := &Watched{Lock: *l, Seat: &r.seat, FirstSeen: w.at, IdleBefore: idleBefore(l)}
 	for _, e := range events {
 		seen.Began = seen.Began || e.Kind == WasAcquired && !e.Inferred
 	}

@@ -185,7 +185,8 @@ func (t *tracker) change(r *row, cur *Lock, w *witness) bool {
 // what was learned of it goes on.
 func (t *tracker) watched(r *row, cur *Lock, events []Event, w *witness) *Watched {
 	old := r.w
-	next := &Watched{Lock: *cur, FirstSeen: old.FirstSeen, Began: old.Began, Beat: old.Beat, Missed: old.Missed, IdleBefore: old.IdleBefore}
+	next := &Watched{Lock: *cur, Seat: &r.seat,
+		FirstSeen: old.FirstSeen, Began: old.Began, Beat: old.Beat, Missed: old.Missed, IdleBefore: old.IdleBefore}
 	if !sameHold(&old.Lock, cur) || slices.ContainsFunc(events, func(e Event) bool { return e.Kind.begins() }) && len(cur.Holders) == 1 {
 		r.learn = nil
 		next.FirstSeen, next.Began, next.Beat, next.Missed, next.IdleBefore = w.at, false, nil, false, 0

@@ -10,6 +10,7 @@ import (
 // what was learned by watching. It does not change; a newer one replaces it.
 type Watched struct {
 	Lock
+	Seat *Seat // the same at every look, for as long as the Follower has the lock without a break
 	// FirstSeen is when the present holder was first seen here, and Began says
 	// that the very beginning of its hold was.
 	FirstSeen time.Time
@@ -23,6 +24,11 @@ type Watched struct {
 	// What is shown is then what was known before.
 	Unread string
 }
+
+// Seat is for whoever shows the Views of a Follower: the place that it has given
+// to a lock, so that it need not look for it at every View. The Follower itself
+// leaves it alone.
+type Seat struct{ N int32 }
 
 // HeldSince is since when the present holder has it: what the lock itself says,
 // else when it was first seen. exact is false where that is only a lower bound.

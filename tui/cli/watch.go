@@ -72,14 +72,13 @@ const pause = 20 * time.Millisecond
 func (w *watcher) run(ctx context.Context) error {
 	tick := time.NewTicker(time.Second) // what says how old the data is changes by itself
 	defer tick.Stop()
-	boundMemory()
+	defer keepMemoryBound()()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-w.f.Changed():
 		case <-tick.C:
-			boundMemory()
 		}
 		if err := w.print(); err != nil {
 			return err
