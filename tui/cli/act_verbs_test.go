@@ -226,6 +226,27 @@ func TestConfirmOnATerminal(t *testing.T) {
 	}
 }
 
+// Read-only, a look reads keys of every shape, large ones too: no command that
+// reads them is refused by the program itself.
+func TestReadOnlyReadsEveryShape(t *testing.T) {
+	a := newActing(t)
+	a.give("set lock:a " + tokenA + " px 600000")
+	for name, fill := range map[string]string{
+		"hash": "redis.call('hset', k, 'f' .. i, i)", "zset": "redis.call('zadd', k, i, 'm' .. i)",
+		"set": "redis.call('sadd', k, 'm' .. i)", "list": "redis.call('rpush', k, i)", "stream": "redis.call('xadd', k, i .. '-1', 'f', i)",
+	} {
+		for _, n := range []int{3, 5000} {
+			a.s.Do("EVAL", "local k = KEYS[1] for i = 1, ARGV[1] do "+fill+" end", 1, fmt.Sprintf("lock:%s:%d", name, n), n)
+		}
+	}
+	a.s.Do("SET", "lock:text", strings.Repeat("x", 1<<20))
+	for _, depth := range []string{"--deep", "--names"} {
+		if r := a.run("list", "--read-only", "--possible", depth); r.code != exitOK || !strings.Contains(r.out, "lock:a") {
+			t.Errorf("list %s: exit %d\n%s%s", depth, r.code, r.out, r.err)
+		}
+	}
+}
+
 // Read-only, no verb lets a writing command reach the server, and the console's
 // own road to a release says that it was not sent.
 func TestReadOnlyJourney(t *testing.T) {
