@@ -124,6 +124,9 @@ func (n *nodeWalk) complete(ctx context.Context, samples []dated) error {
 			continue
 		}
 		p := probe{key: sm.Key, kind: sm.Type}
+		if sm.Type == family.Hash {
+			p.big, p.fields = true, n.fieldsOf(sm.Sample)
+		}
 		if sm.HasIdle {
 			p.known = &sm.Idle
 		}
@@ -140,6 +143,19 @@ func (n *nodeWalk) complete(ctx context.Context, samples []dated) error {
 		samples[at] = whole[i]
 	}
 	return nil
+}
+
+// fieldsOf are the fields of a hash that are locks, where the hash is none: all
+// that is to be read again of it, however large the rest is. Else nil.
+func (n *nodeWalk) fieldsOf(sm *family.Sample) []string {
+	var fields []string
+	for _, m := range family.Recognise(sm, n.w.in.own...) {
+		if m.Claim.Field == "" {
+			return nil
+		}
+		fields = append(fields, m.Claim.Field)
+	}
+	return fields
 }
 
 // worthALook reports whether a sample is a lock that the caller asked for. One

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/redis/go-redis/v9"
@@ -38,8 +39,9 @@ func number(s string) (int64, bool) {
 
 // entries reads the collections that are not packed small. Hashes are read
 // field by field, each value's length first: a lock may be one small field of
-// a large hash. Of the others the server says how large they are, and what
-// would be too much to fetch is left alone.
+// a large hash. Of the others, and of a hash that may be a lock with very many
+// holders, the server says how large they are, and what would be too much to
+// fetch whole is left alone.
 func (s *sampler) entries(ctx context.Context) error {
 	var hashes, unnamed, others []*family.Sample
 	var refs []family.FieldRef
@@ -52,7 +54,10 @@ func (s *sampler) entries(ctx context.Context) error {
 			}
 			hashes = append(hashes, sm)
 		case sm.Type == family.Hash:
-			hashes, unnamed = append(hashes, sm), append(unnamed, sm)
+			unnamed = append(unnamed, sm)
+			if s.bounds.whole && sm.Len > s.bounds.entries && family.FieldGlob(sm.Key) == "" {
+				others = append(others, sm)
+			}
 		case collection(sm.Type):
 			others = append(others, sm)
 		}
@@ -60,15 +65,16 @@ func (s *sampler) entries(ctx context.Context) error {
 	if err := s.affordable(ctx, others); err != nil {
 		return err
 	}
+	unnamed = slices.DeleteFunc(unnamed, func(sm *family.Sample) bool { return sm.Whole || sm.Type == family.None })
 	more, err := s.fieldNames(ctx, unnamed)
 	if err != nil {
 		return err
 	}
-	return s.fields(ctx, hashes, append(refs, more...))
+	return s.fields(ctx, append(hashes, unnamed...), append(refs, more...))
 }
 
-// affordable reads sets, sorted sets and lists whose first entries are, by the
-// server's own estimate, small enough.
+// affordable reads sets, sorted sets and lists whose first entries, and hashes
+// all of whose entries are, by the server's own estimate, small enough.
 func (s *sampler) affordable(ctx context.Context, samples []*family.Sample) error {
 	b := newBatch(ctx, s.c)
 	usage := make([]*redis.Cmd, len(samples))
@@ -86,6 +92,9 @@ func (s *sampler) affordable(ctx context.Context, samples []*family.Sample) erro
 			continue
 		}
 		share := min(s.bounds.entries, sm.Len)
+		if sm.Type == family.Hash {
+			share = sm.Len
+		}
 		if err == nil && size/sm.Len*share > s.bounds.bulk {
 			continue
 		}
@@ -101,6 +110,9 @@ func (s *sampler) affordable(ctx context.Context, samples []*family.Sample) erro
 			s.failKey(samples[i].Key, cmd.Err())
 		default:
 			samples[i].Pairs = pairsOf(samples[i].Type, cmd.Val())
+			if samples[i].Type == family.Hash && len(samples[i].Pairs) > 0 { // there may be more or fewer by now: these are all
+				samples[i].Len = int64(len(samples[i].Pairs))
+			}
 			samples[i].Whole = int64(len(samples[i].Pairs)) == samples[i].Len
 		}
 	}

@@ -16,11 +16,12 @@ type bounds struct {
 	entries int64 // of a hash, set, sorted set or list
 	item    int64 // bytes of one field's value
 	bulk    int64 // bytes that one key's entries may come to, by the server's estimate
+	whole   bool  // a hash of more entries is read whole where it is not more than bulk: all who hold it
 }
 
 var (
 	scanBounds = bounds{value: 256, entries: 32, item: 512, bulk: 64 << 10}
-	lookBounds = bounds{value: 64 << 10, entries: 512, item: 64 << 10, bulk: 4 << 20}
+	lookBounds = bounds{value: 64 << 10, entries: 512, item: 64 << 10, bulk: 4 << 20, whole: true}
 )
 
 // probe is one key to be sampled, with what an earlier look knew of it.
