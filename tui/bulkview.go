@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"fencepost/lockcore/inspect"
 	"fencepost/lockcore/wire"
 	"fencepost/tui/theme"
 )
@@ -85,7 +84,7 @@ func (m root) bulkItemLines(i int) []string {
 	case b.stage >= sending:
 		text = "not touched"
 	default:
-		text = "held by " + it.seen.HolderWords() + ", " + endsShort(&it.seen, m)
+		text = "held by " + it.seen.HolderWords() + ", " + m.endsShort(it)
 		if it.alive != "" {
 			mark, paint = " "+th.Glyph.Flag+" ", th.Warn
 			text += "; at work? " + it.alive
@@ -101,11 +100,13 @@ func (m root) bulkItemLines(i int) []string {
 	return lines
 }
 
-func endsShort(l *inspect.Lock, m root) string {
+func (m root) endsShort(it *bulkItem) string {
+	l := &it.seen
 	if l.Persistent && l.Deadline.IsZero() {
 		return "NO EXPIRY"
 	}
-	return l.Expiry(m.now) + " left"
+	at, heard := m.asHeard(l, it.id)
+	return l.Expiry(at) + " left" + heard
 }
 
 // bulkFoot is the form, or the button.

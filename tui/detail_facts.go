@@ -71,7 +71,11 @@ func (m root) timeFacts(r *row) []fact {
 	}
 	deadline := ""
 	if !l.Deadline.IsZero() && l.TTL < practicallyForever {
-		deadline = clock(l.Deadline, m.now) + fmt.Sprintf(", give or take %d ms", l.UncertaintyMS())
+		deadline = utc(l.Deadline)
+		if !s.stale() || !r.gone.IsZero() {
+			deadline = clock(l.Deadline, m.now)
+		}
+		deadline += fmt.Sprintf(", give or take %d ms", l.UncertaintyMS())
 	}
 	return []fact{{name: "ends", value: ends}, {name: "deadline", value: deadline}}
 }
@@ -201,12 +205,14 @@ func (m root) lockFacts(r *row) []fact {
 
 // clock is a moment on a wall clock, in UTC, and how far away it is.
 func clock(t, now time.Time) string {
-	text := t.UTC().Format("2006-01-02 15:04:05.000 UTC")
+	text := utc(t)
 	if d := now.Sub(t); d >= 0 {
 		return text + " (" + seconds(d) + " ago)"
 	}
 	return text + " (in " + seconds(t.Sub(now)) + ")"
 }
+
+func utc(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000 UTC") }
 
 // seconds is a time in its two largest units, none smaller than a second.
 func seconds(d time.Duration) string {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -228,5 +229,42 @@ func TestOneOfSeveralNodesIsSilent(t *testing.T) {
 	live, lost := d.m.feed.row(rowID(&locks[0])), d.m.feed.row(rowID(&locks[1]))
 	if d.m.sight(live, noon).stale() || !d.m.sight(lost, noon).stale() {
 		t.Error("a silent node made another's lock old, or kept its own fresh")
+	}
+}
+
+// Where a lock's node does not answer, no screen counts its lease down: not the
+// list, not the details, not the panels that release it.
+func TestNoScreenCountsDownUnheard(t *testing.T) {
+	lock := someLocks()[7]
+	ns := nodes()
+	ns[0].Reach, ns[0].Heard = inspect.Lost, noon.Add(-12*time.Second)
+	ns[0].Err, ns[0].RetryAt = "no answer in time", noon.Add(time.Hour)
+	lock.Node, lock.SampledAt, lock.TTL = ns[0].Addr, noon.Add(-12*time.Second), (20 * time.Minute).Milliseconds()
+	lock.Deadline, lock.Persistent = lock.SampledAt.Add(20*time.Minute), false
+	d := newDirect(120, 40).sees(&inspect.View{Rows: watched(lock), Nodes: ns, Coverage: inspect.Coverage{Nodes: 1, NodesScanned: 1, Complete: true}})
+	mine := d.m.feed.row(rowID(&lock))
+	d.m.release = release{row: mine, stage: asking, seen: lock, live: lock, armed: true}
+	d.m = d.m.review(lock)
+	d.m.bulk = bulk{items: []bulkItem{{id: mine.id, name: lock.Name(), seen: lock}}, stage: filling}
+	for what, shown := range map[string]func() string{
+		"the list":    func() string { return d.view() },
+		"the details": func() string { return d.m.timeFacts(mine)[0].value + "\n" + d.m.timeFacts(mine)[1].value },
+		"the panel": func() string {
+			for _, f := range d.m.reviewFacts() {
+				if f.name == "ends" {
+					return f.value
+				}
+			}
+			return ""
+		},
+		"the panel of several": func() string { return strings.Join(d.m.bulkItemLines(0), "\n") },
+	} {
+		for _, at := range []time.Time{noon, noon.Add(100 * time.Second)} {
+			d.m.now = at
+			if text := shown(); !strings.Contains(text, "20 min") || strings.Contains(text, "19 min") || strings.Contains(text, "18 min") {
+				t.Errorf("%s, %v without an answer:\n%s", what, at.Sub(lock.SampledAt), text)
+			}
+		}
+		d.m.now = noon
 	}
 }

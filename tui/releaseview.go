@@ -132,13 +132,14 @@ func (m root) reviewFacts() []fact {
 	for _, h := range p.seen.Holders {
 		holders = append(holders, inspect.HolderText(h, now))
 	}
+	at, heard := m.asHeard(l, p.row.id)
 	facts := []fact{
 		{"target", m.reviewTarget(), th.Text},
 		{"lock", p.seen.Name() + m.familyWords(), th.Strong},
 		{"holder", strings.Join(holders, "\n"), th.Strong},
 		{"on hold", m.holdWords(), th.Warn},
 		{"also on", m.alsoWords(), th.Warn},
-		{"ends", endWords(l, m.alive() != "", now), th.Text},
+		{"ends", endWords(l, m.alive() != "", at) + heard, th.Text},
 	}
 	var signs []string
 	for _, e := range m.signs() {

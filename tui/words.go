@@ -44,6 +44,24 @@ func (s sight) asOf() time.Time {
 	return s.now
 }
 
+// asHeard is the moment for which the times of a lock that a panel read itself
+// are shown: now, or where its row is not heard of any more the moment up to which
+// either was known to hold, and words that say so.
+func (m root) asHeard(l *inspect.Lock, id string) (at time.Time, words string) {
+	r := m.feed.row(id)
+	if r == nil || !r.gone.IsZero() {
+		return m.now, ""
+	}
+	s := m.sight(r, m.now)
+	if l.SampledAt.After(s.known) {
+		s.known = l.SampledAt
+	}
+	if !s.stale() {
+		return m.now, ""
+	}
+	return s.known, " when the server was last heard, " + ago(s.known, m.now)
+}
+
 // expiry says in few cells when the lock ends by itself. A "?" says that this
 // was so when the server was last heard.
 func (r *row) expiry(s sight) string {

@@ -134,12 +134,16 @@ func (a *act) look(ctx context.Context) ([]inspect.Lock, int) {
 	case there:
 		return nil, a.fail(fmt.Errorf("%s is there, and it is no lock of any library that is known; nothing was changed", key))
 	}
-	hint := ""
-	if strings.Contains(a.key, `\`) {
-		hint = " (list shows keys escaped: --key-b64 takes them as they are)"
-	}
-	fmt.Fprintf(a.out, "%s %s: there is no such key%s\n", inspect.Gone, key, hint)
+	fmt.Fprintf(a.out, "%s %s: there is no such key%s\n", inspect.Gone, key, escapedHint(a.key))
 	return nil, exitGone
+}
+
+// escapedHint is for a key that may have been copied from what list shows.
+func escapedHint(key string) string {
+	if !strings.Contains(key, `\`) {
+		return ""
+	}
+	return " (list shows keys escaped: --key-b64 takes them as they are)"
 }
 
 // pick chooses the lock at a key: a hash may have several, each in a field.

@@ -118,6 +118,7 @@ func TestInspectVerb(t *testing.T) {
 	a.run("inspect", "order-lock", "--explain").has(t, "explain", exitOK, "yes redisson", "no  redsync")
 	a.run("inspect", "plain", "--explain").has(t, "no lock", exitOK, "no lock of any library", "no  redisson", "list of 1")
 	a.run("inspect", "nothing").has(t, "nothing", exitGone, "no such key")
+	a.run("inspect", `lock:a\nb`).has(t, "escaped", exitGone, "no such key (list shows keys escaped: --key-b64")
 	a.run("inspect").has(t, "no key", exitUsage, "inspect KEY")
 	var doc struct {
 		Schema string

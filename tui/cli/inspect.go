@@ -130,7 +130,7 @@ func (inv *invocation) printSeen(s seen, key string) {
 	switch {
 	case len(s.locks) > 0:
 	case s.sample.Type == family.None:
-		fmt.Fprintf(inv.out, "%s: there is no such key\n", wire.Escape(key))
+		fmt.Fprintf(inv.out, "%s: there is no such key%s\n", wire.Escape(key), escapedHint(key))
 	default:
 		fmt.Fprintf(inv.out, "%s: no lock of any library that is known (--explain says why)\n", wire.Escape(key))
 	}
