@@ -63,6 +63,10 @@ func TestBulkChangesHands(t *testing.T) {
 				left := b.do("EXISTS", "lock:01", "lock:02", "lock:03")
 				b.pass(1200 * time.Millisecond)
 				b.want("lock:02", "Nothing was changed.", ">[ Cancel ]")
+				if name != "renewed" {
+					b.want("     was held by " + redissonA + "1")
+					b.never("was held by "+redissonA+"1,", "was held by "+redissonA+"0")
+				}
 				b.press("enter")
 				b.want("nothing was changed", "3 marked")
 				if b.do("EXISTS", "lock:01", "lock:02", "lock:03") != left || b.audit.Len() > 0 {

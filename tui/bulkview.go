@@ -83,6 +83,8 @@ func (m root) bulkItemLines(i int) []string {
 		text = "sending" + th.Glyph.Ellipsis
 	case b.stage >= sending:
 		text = "not touched"
+	case m.movedFrom(it):
+		text = "was held by " + it.seen.HolderWords()
 	default:
 		text = "held by " + it.seen.HolderWords() + ", " + m.endsShort(it)
 		if it.alive != "" {
@@ -98,6 +100,13 @@ func (m root) bulkItemLines(i int) []string {
 		lines = append(lines, m.warned("  "+w)...)
 	}
 	return lines
+}
+
+// movedFrom reports whether the list says already that who is asked about does not
+// hold it any more.
+func (m root) movedFrom(it *bulkItem) bool {
+	r := m.feed.row(it.id)
+	return r != nil && (!r.gone.IsZero() || !sameHolders(r.lock, &it.seen))
 }
 
 func (m root) endsShort(it *bulkItem) string {

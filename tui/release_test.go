@@ -83,6 +83,7 @@ func TestChangedHandsWhileThePanelIsOpen(t *testing.T) {
 		b.hold("order:1", redissonB, 50*time.Second)
 		b.pass(1200 * time.Millisecond)
 		b.want("changed hands", redissonB, "Release is off")
+		b.never("\n ends ") // what it asked about runs down no more
 		b.press("tab", "enter")
 		if got := b.do("HEXISTS", "order:1", redissonB); got != int64(1) {
 			t.Error("the new holder's lock was released")
@@ -132,6 +133,7 @@ func TestGoneWhileThePanelIsOpen(t *testing.T) {
 		b.do("DEL", "order:1")
 		b.pass(1200 * time.Millisecond)
 		b.want("It is gone", "Release is off")
+		b.never("\n ends ")
 		b.press("tab", "enter")
 		b.never("RELEASED")
 	})

@@ -132,14 +132,18 @@ func (m root) reviewFacts() []fact {
 	for _, h := range p.seen.Holders {
 		holders = append(holders, inspect.HolderText(h, now))
 	}
-	at, heard := m.asHeard(l, p.row.id)
+	ends := "" // what changed hands or is gone runs down no more
+	if p.blocked == "" {
+		at, heard := m.asHeard(l, p.row.id)
+		ends = endWords(l, m.alive() != "", at) + heard
+	}
 	facts := []fact{
 		{"target", m.reviewTarget(), th.Text},
 		{"lock", p.seen.Name() + m.familyWords(), th.Strong},
 		{"holder", strings.Join(holders, "\n"), th.Strong},
 		{"on hold", m.holdWords(), th.Warn},
 		{"also on", m.alsoWords(), th.Warn},
-		{"ends", endWords(l, m.alive() != "", at) + heard, th.Text},
+		{"ends", ends, th.Text},
 	}
 	var signs []string
 	for _, e := range m.signs() {
