@@ -40,7 +40,12 @@ func Run(args []string, env func(string) string, in io.Reader, out, err io.Write
 	if code, done := inv.parse(args); done {
 		return code
 	}
-	return inv.verb.run(ctx, inv)
+	if inv.verb.name == "" {
+		return inv.verb.run(ctx, inv) // the console needs the terminal itself
+	}
+	w := &written{Writer: out}
+	inv.out = w
+	return inv.afterWriting(w, inv.verb.run(ctx, inv))
 }
 
 // parse reads the command line. done: there is nothing left to do but to exit

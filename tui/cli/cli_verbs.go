@@ -63,6 +63,9 @@ func (v verb) synopsis() string {
 	return strings.TrimSpace(v.title() + " " + v.args)
 }
 
+// acts reports whether the verb changes a lock.
+func (v verb) acts() bool { return slices.Contains(v.exits, exitChanged) }
+
 // takes reports whether a flag is one of the verb's.
 func (v verb) takes(f flag) bool {
 	return f.group == groupGeneral || (f.group == groupTarget && v.target != noTarget) ||

@@ -141,6 +141,9 @@ func (inv *invocation) describe(t *target.Target, nodes []inspect.Node) tui.Serv
 		Name: t.Addr(), Addr: t.Addr(), Role: t.Info.Role, Mode: t.Info.Mode, Version: serverVersion(t.Info.Version), User: t.Info.User,
 		Env: t.Info.Env, Guarded: t.Guarded(), DB: nodes[0].DB, ReadOnly: inv.readOnlyReason(t.Info.ReadOnly),
 	}
+	if s.Mode == target.Cluster && len(nodes) == 1 && t.Info.Nodes > 1 { // --single
+		s.Mode = fmt.Sprintf("1 of %d nodes", t.Info.Nodes)
+	}
 	if inv.opts.profile != "" {
 		s.Name = inv.opts.profile + " (" + s.Name + ")"
 	}

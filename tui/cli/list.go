@@ -69,6 +69,9 @@ func (inv *invocation) collect(ctx context.Context, t *target.Target) ([]inspect
 	if err != nil {
 		return nil, cov, err
 	}
+	if t.Info.Mode == target.Cluster && cov.Nodes == 1 {
+		cov.Nodes = max(1, t.Info.Nodes) // --single looks at one of them
+	}
 	now := time.Now()
 	locks := make([]inspect.Lock, 0, len(found))
 	for _, l := range found {

@@ -28,6 +28,8 @@ func TestListWithADeadMaster(t *testing.T) {
 			mine = append(mine, key)
 		}
 	}
+	run(t, nil, append([]string{"list", "--single"}, port(servers[0])...)...).has(t, "one node", exitOK, "1 of 3 nodes scanned")
+	run(t, nil, append([]string{"list"}, port(servers[0])...)...).has(t, "all nodes", exitOK, "3 of 3 nodes scanned")
 	servers[1].Pause()
 	target := append(port(servers[0]), "--timeout", "4s")
 	r := run(t, nil, append([]string{"list", "--json"}, target...)...)
