@@ -31,7 +31,7 @@ func (o *Outcome) sentence(p *Plan) string {
 		return holders(p) + " no longer held it; nothing was changed" + o.nowText()
 	case Changed:
 		return whyText(o.Why) + "; nothing was changed" + o.nowText()
-	case Refused:
+	case Refused, Failed:
 		return "nothing was changed: " + o.errText()
 	case Unknown:
 		return o.lostText() + o.nowText()
@@ -142,7 +142,7 @@ func (o *Outcome) partText() string {
 func (o *Outcome) nowText() string {
 	switch {
 	case o.NowErr != nil:
-		return "; what is there now could not be read: " + wire.Clean(o.NowErr.Error())
+		return "; what is there now could not be read: " + reasonOf(o.NowErr)
 	case len(o.Now) == 0:
 		return "; now nobody holds it"
 	case len(o.Now[0].Holders) == 0:
@@ -156,6 +156,9 @@ func (o *Outcome) nowText() string {
 func (o *Outcome) errText() string {
 	if o.Err == nil {
 		return "no reason was given"
+	}
+	if words, ok := Reason(o.Err); ok {
+		return words
 	}
 	return wire.Clean(o.Err.Error())
 }

@@ -1,6 +1,7 @@
 package inspect_test
 
 import (
+	"context"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -144,6 +145,24 @@ func TestServerIsDown(t *testing.T) {
 	s.Kill()
 	o := carryOut(t, in, p)
 	expectOutcome(t, o, p, inspect.Failed)
+	if text := o.Detail(&p); !strings.Contains(text, "nothing was changed: connection refused") {
+		t.Errorf("it says %q", text)
+	}
+}
+
+// A server that stands still was asked whether it answers, and sent nothing.
+func TestServerStandsStill(t *testing.T) {
+	s := redistest.Start(t)
+	in := at(t, s.Addr)
+	give(s, "set lock:a "+tokenA+" px 60000")
+	p := releasePlan(t, in, "lock:a")
+	s.Pause()
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	o := in.Run(ctx, p)
+	if text := o.Detail(&p); o.Word != inspect.Failed || !strings.Contains(text, "nothing was changed: no answer in time") {
+		t.Errorf("it says %s %q", o.Word, text)
+	}
 }
 
 // fault is what a network does to one release.

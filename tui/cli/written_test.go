@@ -17,7 +17,7 @@ func TestFullDisk(t *testing.T) {
 	if err != nil {
 		t.Skip("there is no /dev/full here: ", err)
 	}
-	defer full.Close()
+	defer func() { _ = full.Close() }()
 	s := redistest.Start(t)
 	s.Do("SET", "lock:a", tokenA, "PX", 600_000)
 	none := func(string) string { return "" }
