@@ -106,7 +106,7 @@ func (m root) bulkItemLines(i int) []string {
 // hold it any more.
 func (m root) movedFrom(it *bulkItem) bool {
 	r := m.feed.row(it.id)
-	return r != nil && (!r.gone.IsZero() || !sameHolders(r.lock, &it.seen))
+	return r != nil && (!r.goneAt().IsZero() || !sameHolders(r.lock, &it.seen))
 }
 
 func (m root) endsShort(it *bulkItem) string {

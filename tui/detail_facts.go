@@ -72,7 +72,7 @@ func (m root) timeFacts(r *row) []fact {
 	deadline := ""
 	if !l.Deadline.IsZero() && l.TTL < practicallyForever {
 		deadline = utc(l.Deadline)
-		if !s.stale() || !r.gone.IsZero() {
+		if !s.stale() || !r.goneAt().IsZero() {
 			deadline = clock(l.Deadline, m.now)
 		}
 		deadline += fmt.Sprintf(", give or take %d ms", l.UncertaintyMS())

@@ -49,7 +49,7 @@ func (s sight) asOf() time.Time {
 // either was known to hold, and words that say so.
 func (m root) asHeard(l *inspect.Lock, id string) (at time.Time, words string) {
 	r := m.feed.row(id)
-	if r == nil || !r.gone.IsZero() {
+	if r == nil || !r.goneAt().IsZero() {
 		return m.now, ""
 	}
 	s := m.sight(r, m.now)
