@@ -125,7 +125,8 @@ func (n *nodeWalk) complete(ctx context.Context, samples []dated) error {
 		}
 		p := probe{key: sm.Key, kind: sm.Type}
 		if sm.Type == family.Hash {
-			p.big, p.fields = true, n.fieldsOf(sm.Sample)
+			p.fields = n.fieldsOf(sm.Sample)
+			p.big = p.fields != nil
 		}
 		if sm.HasIdle {
 			p.known = &sm.Idle

@@ -22,7 +22,7 @@ type row struct {
 	// What a second look needs, also where the lock is kept slim.
 	fam       *family.Family
 	companion bool // only a companion told of it
-	partial   bool // in a hash that is too large to be read whole
+	partial   bool // a field of a hash that is too large to be read whole
 }
 
 // found is what is known of a lock before it is read again.
@@ -41,10 +41,7 @@ func (r *row) probe() probe {
 		p.kind = ""
 	}
 	if r.partial {
-		p.big = true
-		if r.w.HasField {
-			p.fields = []string{string(r.w.Field)}
-		}
+		p.big, p.fields = true, []string{string(r.w.Field)}
 	}
 	return p
 }
@@ -55,7 +52,7 @@ func (r *row) learnSource(l *Lock) {
 		return
 	}
 	r.fam, r.companion = l.found.Family, l.found.Claim.Companion
-	r.partial = l.facts.Main.Type == family.Hash && !l.facts.Main.Whole
+	r.partial = l.HasField && !l.facts.Main.Whole
 }
 
 // dueHeap has the locks whose deadlines come next. Expiries are told late or

@@ -76,11 +76,8 @@ func (l *Lock) probe() probe {
 		p.kind = ""
 		return p
 	}
-	if m := l.facts.Main; m.Type == family.Hash && !m.Whole {
-		p.big = true
-		if l.HasField {
-			p.fields = []string{string(l.Field)}
-		}
+	if m := l.facts.Main; l.HasField && !m.Whole {
+		p.big, p.fields = true, []string{string(l.Field)}
 	}
 	return p
 }
