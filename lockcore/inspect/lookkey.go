@@ -3,6 +3,7 @@ package inspect
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 
 	"fencepost/lockcore/inspect/family"
@@ -18,26 +19,34 @@ func (in *Inspector) LookKey(ctx context.Context, db int, key string) ([]Lock, e
 		return locks, err
 	}
 	return in.tryPlaces(ctx, db, key, func(n Node) ([]Lock, error) {
-		probes, err := in.around(ctx, n, key)
-		if err != nil || len(probes) < 2 {
+		probes, heard, err := in.around(ctx, n, key)
+		if err != nil || len(probes) < 2 && len(heard) == 0 {
 			return nil, err
 		}
-		found, err := in.lookAt(ctx, n, probes)
-		return slices.DeleteFunc(found, func(l Lock) bool { return string(l.Key) != key }), err
+		samples, err := in.dateKeys(ctx, n, probes)
+		if err != nil {
+			return nil, err
+		}
+		found, err := in.decode(ctx, n, samples, heard)
+		return slices.DeleteFunc(found.locks, func(l Lock) bool { return string(l.Key) != key }), err
 	})
 }
 
-// around is the key itself and those of its companions, in any family, that exist.
-func (in *Inspector) around(ctx context.Context, n Node, key string) ([]probe, error) {
+// around is the key itself and those of its companions, in any family, that
+// exist, and what the channels tell on which somebody waits for it.
+func (in *Inspector) around(ctx context.Context, n Node, key string) ([]probe, []family.Found, error) {
 	mains, err := in.dateKeys(ctx, n, []probe{{key: key}})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	names := map[string]bool{key: true}
 	probes := []probe{{key: key}}
+	var channels []string
 	for _, f := range family.All() {
 		found := family.Found{Family: f, Key: key}
-		for _, k := range found.Reads(mains[0].Sample).Keys {
+		reads := found.Reads(mains[0].Sample)
+		channels = append(channels, reads.Channels...)
+		for _, k := range reads.Keys {
 			if !names[k] {
 				names[k] = true
 				probes = append(probes, probe{key: k})
@@ -46,7 +55,7 @@ func (in *Inspector) around(ctx context.Context, n Node, key string) ([]probe, e
 	}
 	beside, err := in.dateKeys(ctx, n, probes)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	probes = probes[:1]
 	for _, sm := range beside[1:] {
@@ -54,7 +63,24 @@ func (in *Inspector) around(ctx context.Context, n Node, key string) ([]probe, e
 			probes = append(probes, probe{key: sm.Key})
 		}
 	}
-	return probes, nil
+	heard, err := in.heard(ctx, n, key, channels)
+	return probes, heard, err
+}
+
+// heard is the locks at a key of which channels tell that somebody listens to:
+// of a semaphore that is a plain number nothing else does.
+func (in *Inspector) heard(ctx context.Context, n Node, key string, channels []string) ([]family.Found, error) {
+	subs, err := in.subscribers(ctx, n, channels)
+	if err != nil {
+		return nil, err
+	}
+	var ms []family.Match
+	for _, ch := range slices.Sorted(maps.Keys(subs.counts)) {
+		if subs.counts[ch] > 0 {
+			ms = append(ms, family.RecogniseChannel(ch)...)
+		}
+	}
+	return slices.DeleteFunc(family.Group(ms), func(f family.Found) bool { return f.Key != key }), nil
 }
 
 // Explain reads one key and says of every family why it does or does not claim

@@ -95,6 +95,8 @@ func (a *act) find(ctx context.Context) (l *inspect.Lock, holders []wire.Raw, co
 	switch {
 	case l.State == family.Free && len(l.Holders) == 0 && slices.Equal(a.holders, []wire.Raw{""}):
 		return l, nil, exitOK // nobody is to hold it, and nobody does
+	case l.State == family.Held && len(l.Holders) == 0:
+		return l, nil, exitOK // who holds it is not recorded: no plan can be made, which says so
 	case len(missing) > 0 && len(l.Holders) == 0:
 		a.say(inspect.Gone, l, fmt.Sprintf("%s no longer holds it; nobody does", missing[0]))
 		return nil, nil, exitGone

@@ -106,6 +106,20 @@ func TestReleaseOutcomes(t *testing.T) {
 	}
 }
 
+// A Redisson semaphore does not record who holds its permits: that is said, and
+// not that nobody does.
+func TestReleaseOfWhatRecordsNoHolder(t *testing.T) {
+	a := newActing(t)
+	a.give("set sem 0")
+	sub := a.s.Client().Subscribe(t.Context(), "redisson_sc:{sem}")
+	defer sub.Close()
+	if _, err := sub.Receive(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r := a.run(append([]string{"release", "sem", "--if-holder", "web-1"}, sure...)...)
+	r.expect(t, "a semaphore", exitRefused, "REFUSED sem: nothing was changed: this lock cannot be released from here: a Redisson semaphore does not record who holds")
+}
+
 // What is not said on the command line is not guessed.
 func TestReleaseUsage(t *testing.T) {
 	a := newActing(t)

@@ -132,6 +132,15 @@ var readings = map[string]reading{
 		},
 		want: []string{`pool redisson semaphore held; 0123456789abcdeF for 5000ms; \x00\x01\x02\x03\x04\x05\x06\a\b\t\n\v\f\r\x0e\x0f; 3 of 5 free !no-expiry-by-design +{pool}:timeout`},
 	},
+	"redisson semaphore with braces in its name": {
+		keys: []*Sample{text("{pool}", "3", NoTTL), coll("{pool}:timeout", ZSet, NoTTL, hexID, ms(5000))},
+		want: []string{`{pool} redisson semaphore held; 6cf44ab3b43c47a9b1c9c5981ff16a0f for 5000ms; 3 of 4 free; until 5s +{pool}:timeout`},
+	},
+	"redisson semaphore with braces in its name that is waited for": {
+		keys: []*Sample{text("{pool}", "0", NoTTL)},
+		subs: map[string]int64{"redisson_sc:{pool}": 1},
+		want: []string{`{pool} redisson semaphore held; 1 wait by pubsub; 0 of -1 free !no-expiry-by-design`},
+	},
 	"redisson permits all past": {
 		keys: []*Sample{text("pool", "0", NoTTL), coll("{pool}:timeout", ZSet, NoTTL, hexID, ms(-5000))},
 		want: []string{`pool redisson semaphore lapsed; 6cf44ab3b43c47a9b1c9c5981ff16a0f for -5000ms; 0 of 1 free; until -5s !deadline-passed +{pool}:timeout`},

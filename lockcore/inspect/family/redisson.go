@@ -70,6 +70,29 @@ func redissonLockOf(named string) string {
 	return named
 }
 
+// redissonTwin is the other lock that has the same companions: {x} for x, x for
+// {x}; "" where there is none such.
+func redissonTwin(lock string) string {
+	if named := redissonLockOf(lock); named != lock {
+		return named
+	}
+	if lock == "" || strings.Contains(lock, "{") {
+		return ""
+	}
+	return "{" + lock + "}"
+}
+
+// redissonCounter claims the counter that a semaphore's companion or channel
+// belongs to. It is a plain number, so that only reading tells which of two it is.
+func redissonCounter(named string, c Confidence, why string) []Claim {
+	lock := redissonLockOf(named)
+	claims := partOf(lock, c, why)
+	if lock != named {
+		claims = append(claims, partOf(named, c, why)...)
+	}
+	return claims
+}
+
 // redissonHolder reports whether a field names a holder, and whether as a
 // writer. The thread is a JVM thread id, or any number with the async API.
 func redissonHolder(field string) (id string, write, ok bool) {
@@ -164,7 +187,7 @@ func redissonMatchHash(s *Sample) []Claim {
 func redissonFromChannel(ch string) []Claim {
 	switch prefix, named, _ := strings.Cut(ch, ":"); prefix {
 	case redissonSemChan:
-		return partOf(redissonLockOf(named), Certain, "somebody waits for a semaphore of this name")
+		return redissonCounter(named, Certain, "somebody waits for a semaphore of this name")
 	case redissonChannel:
 		// A fair lock's waiters have channels of their own: <lock>:<uuid>:<thread>.
 		if at := strings.LastIndexByte(named, ':'); at > 37 && named[at-37] == ':' && isUUID(named[at-36:at]) && isInt(named[at+1:]) {
@@ -195,10 +218,14 @@ func redissonReads(c Claim, main *Sample) Reads {
 		r.Keys = []string{redissonName(redissonToken, lock), redissonName(redissonQueue, lock), redissonName(redissonTimeout, lock)}
 		return r
 	case String:
-		return Reads{
+		r := Reads{
 			Keys:     []string{redissonPermits(lock)},
 			Channels: []string{redissonName(redissonSemChan, lock), redissonCDLChan + "{" + lock + "}"},
 		}
+		if twin := redissonTwin(lock); twin != "" {
+			r.Keys = append(r.Keys, twin)
+		}
+		return r
 	default:
 		r := Reads{
 			Keys: []string{redissonName(redissonQueue, lock), redissonName(redissonTimeout, lock), redissonPermits(lock)},

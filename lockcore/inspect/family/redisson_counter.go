@@ -27,7 +27,7 @@ func redissonMatchPermits(s *Sample) []Claim {
 			return nil
 		}
 	}
-	return partOf(redissonLockOf(named), Likely, "permit ids with deadlines: a semaphore whose permits expire")
+	return redissonCounter(named, Likely, "permit ids with deadlines: a semaphore whose permits expire")
 }
 
 // redissonDecodeCounter is a string that a channel or a set of permits says to
@@ -38,7 +38,11 @@ func redissonDecodeCounter(f *Facts) Reading {
 		return Reading{NoRow: true}
 	}
 	if f.Key(redissonPermits(f.Main.Key)).Type == ZSet {
-		return redissonDecodePermits(f)
+		r := redissonDecodePermits(f)
+		if twin := redissonTwin(f.Main.Key); twin != "" && f.Key(twin).Type == String {
+			r.NoRelease = "its permits may as well be those of " + twin + ": nothing tells which of the two numbers a permit is to be given back to"
+		}
+		return r
 	}
 	if subs := f.Subs[redissonName(redissonSemChan, f.Main.Key)]; subs > 0 {
 		return Reading{
@@ -73,6 +77,9 @@ func redissonDecodePermits(f *Facts) Reading {
 		r.Permits = &Permits{Free: n, Limit: n + permits.Len}
 	} else {
 		r.TTLKey = permits.Key
+		if redissonTwin(f.Main.Key) != "" {
+			r.NoRelease = "the number of its free permits is not there: nothing tells to which key a permit is to be given back"
+		}
 	}
 	for _, p := range permits.Pairs {
 		h := Holder{ID: wire.Raw(p.A)}

@@ -70,10 +70,13 @@ func redissonFair(f *Facts, r *Reading) {
 // redissonDecodeOrphan is a lock of which only companions are left. A queue
 // still blocks whoever comes; a fence counter or a latch is no lock.
 func redissonDecodeOrphan(f *Facts) Reading {
-	if f.Key("{"+f.Main.Key+"}").Type == Hash {
+	switch twin := f.Key("{" + f.Main.Key + "}").Type; {
+	case twin == Hash:
 		return Reading{NoRow: true} // the companions belong to that one
-	}
-	if f.Key(redissonPermits(f.Main.Key)).Type == ZSet {
+	case f.Key(redissonPermits(f.Main.Key)).Type != ZSet:
+	case twin == String, redissonLockOf(f.Main.Key) != f.Main.Key:
+		return Reading{NoRow: true} // the permits are those of the one whose number is there
+	default:
 		return redissonDecodePermits(f)
 	}
 	r := Reading{Kind: Mutex, State: Free}
