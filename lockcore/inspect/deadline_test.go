@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,6 +37,24 @@ func TestEndsWithTheDeadlineOrTheKeyWhicheverIsEarlier(t *testing.T) {
 		if l.TTL > want.key.Milliseconds() || l.TTL < (want.key-5*time.Second).Milliseconds() {
 			t.Errorf("%s: TTL %d ms is not the key's", key, l.TTL)
 		}
+	}
+}
+
+// Where there is room for one holder, it is one that holds: not one whose own
+// lease is over, and who is only still there.
+func TestHolderWhoseLeaseIsOverIsNotTheOneNamed(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t)
+	now := s.Client().Time(t.Context()).Val()
+	const over, holds = "WEB01_4312_6cf44ab3b43c47a9b1c9c5981ff16a0f", "WEB02_77_806f21772d7246e7a32ab633f2eb3a3c"
+	s.Do("ZADD", "permits", now.Add(-2*time.Second).UnixMilli(), over, now.Add(time.Minute).UnixMilli(), holds)
+	s.Do("PEXPIRE", "permits", 180_000)
+	l := oneLock(t, New(nodeOf(s)), "permits")
+	if got := l.HolderWords(); got != holds+" and 1 more" {
+		t.Errorf("got %q", got)
+	}
+	if got := HolderText(l.Holders[1], now); !strings.HasPrefix(got, over) || !strings.HasSuffix(got, ", its own lease is over") {
+		t.Errorf("got %q", got)
 	}
 }
 

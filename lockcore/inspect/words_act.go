@@ -42,7 +42,7 @@ func (l *Lock) Evidence(now time.Time) string {
 // HolderText is all that is known of a holder, on one line and safe to print.
 func HolderText(h family.Holder, now time.Time) string {
 	parts := []string{holderWords(h)}
-	if h.Label != "" {
+	if h.Label != "" && h.ID != "" && h.Label != h.ID.String() { // else it is said already
 		parts = append(parts, wire.Clean(h.Label))
 	}
 	if h.Host != "" {
@@ -54,7 +54,10 @@ func HolderText(h family.Holder, now time.Time) string {
 	if !h.Since.IsZero() {
 		parts = append(parts, "since "+h.Since.UTC().Format(time.RFC3339)+" ("+SpanOf(now.Sub(h.Since))+")")
 	}
-	if h.HasTTL {
+	switch {
+	case h.Over():
+		parts = append(parts, "its own lease is over")
+	case h.HasTTL:
 		parts = append(parts, Span(h.TTL)+" of its own lease left")
 	}
 	return strings.Join(parts, ", ")

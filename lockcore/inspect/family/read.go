@@ -76,6 +76,9 @@ func (f *Found) complete(facts *Facts, r *Reading) {
 		h.Label = wire.Clean(firstBytes(h.Label, longestNote))
 		h.Host = wire.Clean(firstBytes(h.Host, longestNote))
 	}
+	// Who is past their own deadline holds nothing, and is not the one to be named
+	// where there is room for one.
+	slices.SortStableFunc(r.Holders, func(a, b Holder) int { return cmp.Compare(flag(a.Over()), flag(b.Over())) })
 	if r.Family == unknown().ID && r.Note == "" {
 		r.Note = notes(r.Candidates, facts)
 	}
@@ -132,6 +135,10 @@ func (r *Reading) endsAt(f *Facts, ms int64) {
 		r.State = Lapsed
 	}
 }
+
+// Over reports whether a holder is past its own deadline: it stands there until
+// somebody clears it away, and its library takes no notice of it.
+func (h *Holder) Over() bool { return h.HasTTL && h.TTL <= 0 }
 
 // until sets a holder's own remaining time from its deadline.
 func (h *Holder) until(f *Facts, ms int64) {
