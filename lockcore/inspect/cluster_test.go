@@ -99,6 +99,33 @@ func TestReleaseAcrossSlots(t *testing.T) {
 	}
 }
 
+// The list that waiters block on lies on another node than the lock: they are
+// woken there.
+func TestReleaseWakesOnAnotherNode(t *testing.T) {
+	t.Parallel()
+	servers := redistest.StartCluster(t, 2)
+	in := clusterOf(t, servers)
+	other := 0
+	for i := range 8 {
+		name := strings.Repeat("j", i+1) // names of one length have the same distance of slots
+		s, list := owning(t, servers, "lock:"+name), owning(t, servers, "lock-signal:"+name)
+		if s == list {
+			continue
+		}
+		other++
+		s.Do("set", "lock:"+name, "ia8jIl3M5AjzSgmcgYVVYN99")
+		p := releasePlan(t, in, "lock:"+name)
+		o := carryOut(t, in, p)
+		expectOutcome(t, o, p, inspect.Released)
+		if o.Told != 1 || o.ToldErr != "" || list.Do("llen", "lock-signal:"+name) != int64(1) {
+			t.Errorf("%s: told %d, %q", name, o.Told, o.ToldErr)
+		}
+	}
+	if other == 0 {
+		t.Error("no lock of these had its list on another node")
+	}
+}
+
 // When a slot has moved since the lock was seen, the step follows it.
 func TestReleaseFollowsAMovedSlot(t *testing.T) {
 	t.Parallel()

@@ -19,6 +19,7 @@ type listeners struct {
 // may be listened to on any node, so that all are asked; a sharded one only where
 // its slot is.
 func (in *Inspector) subscribers(ctx context.Context, n Node, channels []string) (listeners, error) {
+	channels = slices.Compact(slices.Sorted(slices.Values(channels))) // several locks may ask for one
 	out := listeners{counts: make(map[string]int64, len(channels))}
 	if len(channels) == 0 {
 		return out, nil

@@ -111,7 +111,7 @@ func (in *Inspector) PlanRelease(l Lock, holders ...wire.Raw) (Plan, error) {
 		return Plan{}, err
 	}
 	if l.Family == unknownFamily {
-		p.wakeUnknown(l)
+		p.wakeUnknown(l, in.cluster(l.Node))
 	}
 	return p, in.route(&p)
 }
@@ -120,10 +120,11 @@ const unknownFamily = "unknown"
 
 // wakeUnknown adds the wake-up of the one library among the candidates whose
 // waiters nobody else would ever wake. It is no part of the release: a user who
-// may not write that list may release all the same.
-func (p *Plan) wakeUnknown(l Lock) {
+// may not write that list may release all the same. Across the slots of a Cluster
+// that library cannot release, so that it is not used there.
+func (p *Plan) wakeUnknown(l Lock, cluster bool) {
 	wake, ok := family.SignalWake(string(l.Key), l.Candidates)
-	if !ok {
+	if !ok || cluster && slotOf(wake.Target) != slotOf(string(l.Key)) {
 		p.Said = append(p.Said, "its library is not known: nothing is known of its waiters, and none can be woken")
 		return
 	}

@@ -77,7 +77,7 @@ func (in *Inspector) step(ctx context.Context, act Act, s Step) StepOutcome {
 // stepAt sends the step to one node. It returns the address of another one
 // where the server says that the key is there; then nothing ran.
 func (in *Inspector) stepAt(ctx context.Context, n Node, act Act, out *StepOutcome) (movedTo string) {
-	out.Word, out.Err = "", nil
+	out.Word, out.Err, out.Told, out.ToldErr = "", nil, wire.ToldNobody, ""
 	conn, err := ready(ctx, n.Client)
 	if err != nil {
 		out.Word, out.Err = Failed, err
@@ -101,6 +101,7 @@ func (in *Inspector) stepAt(ctx context.Context, n Node, act Act, out *StepOutco
 		out.fileAny(reply, call, act)
 	case serverError(err) && out.Step.After && (wakes(call) || call.Name == "PEXPIRE"): // the life of the element that wakes
 		out.fileUntold(err, call, act)
+		return movedAddr(err) // the list lies on another node
 	case noScripts(err) && call.IsRelease():
 		in.plainly(ctx, n, act, out)
 	case serverError(err):

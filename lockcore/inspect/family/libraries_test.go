@@ -196,7 +196,7 @@ func TestPythonLibraries(t *testing.T) {
 		one("tasktiger", str("t:lockv2:"+some64, someV1, 60_000), expectation{family: "tasktiger", kind: Lease}),
 		one("tasktiger before", str("tiger:lock:"+some64, inAMin+".5", NoTTL), expectation{family: "tasktiger", ids: []string{""}, deadline: testNow + 60_500}),
 		one("tasktiger queue", many(ZSet, "t:qlocks:q1", 70_000, "w1", aMinAgo, "SYSTEM_LOCK", inAMin), expectation{family: "tasktiger",
-			kind: Semaphore, ids: []string{"w1", "SYSTEM_LOCK"}, deadline: testNow + 60_000}),
+			kind: Semaphore, ids: []string{"SYSTEM_LOCK", "w1"}, deadline: testNow + 60_000}),
 		one("tasktiger queue, all over", many(ZSet, "t:qlocks:q1", 70_000, "w1", aMinAgo), expectation{family: "tasktiger", state: Lapsed}),
 		one("python-redis-lock", str("app:lock:job", base24, NoTTL), expectation{family: "python-redis-lock", confidence: Certain,
 			resource: "job", warning: NoExpiryDesign}),
