@@ -300,7 +300,7 @@ func TestServersThatRefuse(t *testing.T) {
 		{"out of memory", nil, [][]any{{"config", "set", "maxmemory", "1"}}, inspect.Released, ""},
 		{"del is renamed", []string{"--rename-command", "DEL", "zzdel"}, nil, inspect.Refused, "renamed"},
 		{"eval is disabled", []string{"--rename-command", "EVAL", ""}, nil, inspect.Released, ""},
-		{"a busy script", nil, nil, inspect.Refused, "BUSY"},
+		{"a busy script", nil, nil, inspect.Refused, "busy running a script"},
 	} {
 		t.Run(strings.ReplaceAll(c.name, " ", "-"), func(t *testing.T) {
 			s := redistest.Start(t, c.args...)
@@ -310,12 +310,12 @@ func TestServersThatRefuse(t *testing.T) {
 			for _, args := range c.set {
 				s.Do(args...)
 			}
-			if c.text == "BUSY" {
+			if c.text == "busy running a script" {
 				s.Do("config", "set", "busy-reply-threshold", "1")
 				loop(t, s)
 			}
 			o := carryOut(t, in, p)
-			if c.text == "BUSY" {
+			if c.text == "busy running a script" {
 				s.Do("script", "kill")
 				s.Until("the script has ended", func() bool { _, err := s.Try("ping"); return err == nil })
 				if o.NowErr == nil {
