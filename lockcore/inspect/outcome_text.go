@@ -157,7 +157,7 @@ func (o *Outcome) errText() string {
 	if o.Err == nil {
 		return "no reason was given"
 	}
-	if words, ok := Reason(o.Err); ok {
+	if words, ok := Reason(o.Err); ok && o.Word == Failed { // a server that refused says best why
 		return words
 	}
 	return wire.Clean(o.Err.Error())
