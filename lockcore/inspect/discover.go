@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -155,12 +156,17 @@ type nodeWalk struct {
 	keys    int64 // as the server counted at the start
 	scanned int64
 	silent  error // it did not answer when it was surveyed, which is not to be waited for twice
+
+	reader   scanReader
+	lists    chan []string // of pages that were looked at
+	gathered []probe       // candidates that are not read yet
+	readAt   time.Time     // when candidates were read last
 }
 
 func newNodeWalk(w *Walk, n Node, f survey) *nodeWalk {
 	return &nodeWalk{
 		Node: n, w: w, guess: newTypeGuess(), pattern: serverPattern(w.q.Match), keys: f.keys,
-		pace: newPacer(w.q, f.rtt, f.ops), silent: f.failed,
+		pace: newPacer(w.q, f.rtt, f.ops), silent: f.failed, lists: make(chan []string, 2),
 	}
 }
 
@@ -173,8 +179,7 @@ type page struct {
 	err   error
 }
 
-// run walks on to the end of the cursor. At full speed the next page is asked
-// for while this one is looked at.
+// run walks on to the end of the cursor.
 func (n *nodeWalk) run(ctx context.Context) error {
 	if err := n.silent; err != nil {
 		n.silent = nil
@@ -189,68 +194,112 @@ func (n *nodeWalk) run(ctx context.Context) error {
 	if keys, ok := literals(n.w.q.Match); ok {
 		return n.byName(ctx, keys)
 	}
-	next := n.fetch(ctx)
+	if n.cursor == "" {
+		n.cursor = "0"
+	}
+	walk := n.politely
+	if n.pace.full {
+		walk = n.fast
+	}
+	if err := walk(ctx); err != nil {
+		return err
+	}
+	n.cursor = ""
+	return nil
+}
+
+// politely asks for a page, looks at it, and rests.
+func (n *nodeWalk) politely(ctx context.Context) error {
 	for {
-		p := <-next
-		if p.err != nil {
-			return p.err
-		}
-		n.pace.learn(p.took)
-		last := p.next == "0" // empty pages are normal: only the cursor ends a scan
-		ahead := n.pace.full && !last
-		if ahead {
-			next = n.fetchFrom(ctx, p.next)
-		}
+		p := n.ask(ctx, n.cursor)
 		began := time.Now()
-		if err := n.page(ctx, p, last); err != nil {
-			if ahead {
-				<-next
-			}
+		last, err := n.page(ctx, p)
+		if err != nil || last {
 			return err
-		}
-		n.cursor = p.next
-		switch {
-		case last:
-			n.cursor = ""
-			return nil
-		case ahead:
-			continue
 		}
 		if err := n.pace.rest(ctx, p.took+time.Since(began), len(p.keys)); err != nil {
 			return err
 		}
-		next = n.fetch(ctx)
 	}
 }
 
-func (n *nodeWalk) fetch(ctx context.Context) <-chan page {
-	if n.cursor == "" {
-		n.cursor = "0"
+// fast has the next pages asked for while one is looked at: by one goroutine that
+// does nothing else, so that the server never waits for us.
+func (n *nodeWalk) fast(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	pages := make(chan page, 1)
+	var asking sync.WaitGroup
+	asking.Go(func() {
+		defer n.w.catch()
+		defer close(pages)
+		for cursor := n.cursor; ; {
+			p := n.ask(ctx, cursor)
+			select {
+			case pages <- p:
+			case <-ctx.Done():
+				return
+			}
+			if p.err != nil || p.last() {
+				return
+			}
+			cursor = p.next
+		}
+	})
+	defer asking.Wait()
+	defer cancel()
+	for p := range pages {
+		if last, err := n.page(ctx, p); err != nil || last {
+			return err
+		}
 	}
-	return n.fetchFrom(ctx, n.cursor)
+	return cmp.Or(context.Cause(ctx), errGivenUp)
 }
 
-// fetchFrom asks for one page; the answer comes on the channel. A cursor is
-// text, not a number: it may use all 64 bits, and proxies make their own.
-func (n *nodeWalk) fetchFrom(ctx context.Context, cursor string) <-chan page {
-	out := make(chan page, 1)
-	count := n.pace.count
-	args := []any{"scan", cursor, "count", count}
+// errGivenUp cannot be, but for a fault in the goroutine that asks.
+var errGivenUp = errors.New("inspect: the scan was given up")
+
+// last reports whether the scan ends here. Empty pages are normal: only the
+// cursor ends a scan.
+func (p *page) last() bool { return p.next == "0" }
+
+// ask asks for one page. A cursor is text, not a number: it may use all 64 bits,
+// and proxies make their own.
+func (n *nodeWalk) ask(ctx context.Context, cursor string) page {
+	p := page{count: n.pace.count}
+	args := []any{"scan", cursor, "count", p.count}
 	if n.pattern != "" {
 		args = append(args, "match", n.pattern)
 	}
-	go func() {
-		p := page{count: count}
-		sent := time.Now()
-		p.next, p.keys, p.err = askScan(ctx, n.Client, args)
-		p.took = time.Since(sent)
-		out <- p
-	}()
-	return out
+	sent := time.Now()
+	p.next, p.keys, p.err = n.reader.ask(ctx, n.Client, args, n.list())
+	p.took = time.Since(sent)
+	if p.err == nil {
+		n.pace.learn(p.took)
+	}
+	return p
 }
 
+// list is a list of keys that is not needed any more, or none.
+func (n *nodeWalk) list() []string {
+	select {
+	case l := <-n.lists:
+		return l
+	default:
+		return nil
+	}
+}
+
+// gatherFor is for how long candidates are gathered at full speed before they are
+// read: where few keys are, a reading for every page would wait for the next page
+// again and again, which the server is busy with.
+const gatherFor = 50 * time.Millisecond
+
 // page counts the keys of one answer and looks at those that may be locks.
-func (n *nodeWalk) page(ctx context.Context, p page, last bool) error {
+func (n *nodeWalk) page(ctx context.Context, p page) (last bool, err error) {
+	if p.err != nil {
+		return false, p.err
+	}
+	last = p.last()
 	walked := int64(len(p.keys))
 	if n.pattern != "" {
 		walked = int64(p.count) // so many were walked, few came back
@@ -260,11 +309,22 @@ func (n *nodeWalk) page(ctx context.Context, p page, last bool) error {
 	}
 	n.scanned += walked
 	n.w.cov.Scanned += walked
-	found, err := n.look(ctx, p.keys)
-	if err != nil {
-		return err
+	n.gathered = append(n.gathered, n.candidates(p.keys)...)
+	select {
+	case n.lists <- p.keys:
+	default:
 	}
-	return n.give(found)
+	if n.pace.full && !last && len(n.gathered) < scanBatch && time.Since(n.readAt) < gatherFor {
+		n.cursor = p.next
+		return false, n.give(nil)
+	}
+	found, err := n.read(ctx, n.gathered)
+	if err != nil {
+		return false, err // they are read when the walk goes on
+	}
+	n.gathered, n.readAt = n.gathered[:0], time.Now()
+	n.cursor = p.next
+	return last, n.give(found)
 }
 
 // give hands locks to the caller.

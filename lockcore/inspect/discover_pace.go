@@ -74,10 +74,14 @@ func (p *pacer) learn(took time.Duration) {
 	if p.fixed {
 		return
 	}
+	short := p.target / 2
+	if p.full {
+		short = p.target * 3 / 4
+	}
 	switch over := took - p.rtt; {
 	case over > p.target:
 		p.count = p.count * 3 / 4
-	case over < p.target/2:
+	case over < short:
 		p.count += p.count/4 + 1
 	}
 	p.count = max(min(leastCount, p.most()), min(p.count, p.most()))

@@ -16,16 +16,25 @@ import (
 // them in well under a millisecond, and nobody waits longer than that.
 const scanBatch = 250
 
-// look returns the locks among the keys of a page that are new. At full speed
-// two batches are under way at once, so that the server has work while an
-// answer is read.
+// look returns the locks among some keys that are new.
 func (n *nodeWalk) look(ctx context.Context, keys []string) ([]Lock, error) {
-	var probes []probe
+	return n.read(ctx, n.candidates(keys))
+}
+
+// candidates are the keys that are worth reading.
+func (n *nodeWalk) candidates(keys []string) (out []probe) {
 	for _, k := range keys {
 		if p, ok := n.candidate(k); ok {
-			probes = append(probes, p)
+			out = append(out, p)
 		}
 	}
+	return out
+}
+
+// read returns the locks among the candidates that are new. At full speed two
+// batches are under way at once, so that the server has work while an answer is
+// read.
+func (n *nodeWalk) read(ctx context.Context, probes []probe) ([]Lock, error) {
 	chunks := slices.Collect(slices.Chunk(probes, scanBatch))
 	worth := make([][]dated, len(chunks))
 	errs := make([]error, len(chunks))

@@ -1,27 +1,35 @@
 package inspect
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
 )
 
-// askScan sends a SCAN and returns the cursor to go on with and the keys. Those
-// are parts of one text, so whoever keeps a key clones it.
+// scanReader asks for pages of a scan, one at a time. It keeps what the last
+// answer was read into: a scan of millions of keys would otherwise fill as many
+// megabytes, only to have them collected.
+type scanReader struct{ buf bytes.Buffer }
+
+// ask sends a SCAN and returns the cursor to go on with, and the keys, which are
+// written over a list that is not needed any more. They are parts of one text, so
+// whoever keeps a key clones it.
 //
 // The answer is taken as it comes: a page is a thousand keys of which hardly any
 // is kept, and to make a value of each costs more than all else that a scan by
 // name does. What is not plainly a page, an error above all, is asked for again
 // in the usual way, which has words for it.
-func askScan(ctx context.Context, c *redis.Client, args []any) (next string, keys []string, err error) {
-	raw := redis.NewRawCmd(ctx, args...)
-	if err := c.Process(ctx, raw); err != nil {
+func (r *scanReader) ask(ctx context.Context, c *redis.Client, args []any, over []string) (next string, keys []string, err error) {
+	r.buf.Reset()
+	if err := c.Process(ctx, redis.NewRawWriteToCmd(ctx, &r.buf, args...)); err != nil {
 		return "", nil, err
 	}
-	if next, keys, ok := scanPage(string(raw.Val())); ok {
+	if next, keys, ok := scanPage(r.buf.String(), over); ok {
 		return next, keys, nil
 	}
 	reply, err := c.Do(ctx, args...).Slice()
@@ -39,8 +47,9 @@ func askScan(ctx context.Context, c *redis.Client, args []any) (next string, key
 }
 
 // scanPage reads the answer to SCAN as it is on the wire; ok is false where it is
-// anything but a cursor and keys.
-func scanPage(s string) (next string, keys []string, ok bool) {
+// anything but a cursor and keys. The keys are written over a list, where it is
+// long enough.
+func scanPage(s string, over []string) (next string, keys []string, ok bool) {
 	parts, s, ok := header(s, '*')
 	if !ok || parts != 2 {
 		return "", nil, false
@@ -52,7 +61,7 @@ func scanPage(s string) (next string, keys []string, ok bool) {
 	if !ok || n > len(s)/len("$0\r\n\r\n") {
 		return "", nil, false
 	}
-	keys = make([]string, n)
+	keys = slices.Grow(over[:0], n)[:n]
 	for i := range keys {
 		if keys[i], s, ok = bulk(s); !ok {
 			return "", nil, false
