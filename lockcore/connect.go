@@ -18,7 +18,7 @@ func (e *listener) act() {
 	case e.pubsub == nil && len(add) > 0 && !e.running:
 		e.running = true
 		go e.run()
-	case e.pubsub != nil && len(add)+len(drop) > 0 && !e.writing:
+	case e.pubsub != nil && (len(add)+len(drop) > 0 || e.idle()) && !e.writing:
 		e.writing = true
 		go e.write(e.pubsub)
 	}
@@ -40,15 +40,22 @@ func (e *listener) changes() (add, drop []string) {
 }
 
 // write tells the connection what else to hear, until nothing is left to tell;
-// if nobody wants to hear anything, it closes the connection.
+// if nobody has wanted to hear anything for a while, it closes the connection.
 func (e *listener) write(pubsub *redis.PubSub) {
 	for {
 		e.mu.Lock()
 		add, drop := e.changes()
 		if e.pubsub != pubsub || len(add)+len(drop) == 0 {
+			idle := e.pubsub == pubsub && e.idle()
+			if idle {
+				e.pubsub, e.asked = nil, nil // from here on another is needed
+			}
 			e.writing = false
 			e.act()
 			e.mu.Unlock()
+			if idle {
+				_ = pubsub.Close() // receive notices
+			}
 			return
 		}
 		for _, channel := range add {
@@ -57,19 +64,13 @@ func (e *listener) write(pubsub *redis.PubSub) {
 		for _, channel := range drop {
 			delete(e.asked, channel)
 		}
-		none := len(e.topics) == 0
 		e.mu.Unlock()
 		// What fails here breaks the connection, and receive notices.
-		switch {
-		case none:
-			_ = pubsub.Close()
-		default:
-			if len(add) > 0 {
-				_ = pubsub.Subscribe(e.over, add...)
-			}
-			if len(drop) > 0 {
-				_ = pubsub.Unsubscribe(e.over, drop...)
-			}
+		if len(add) > 0 {
+			_ = pubsub.Subscribe(e.over, add...)
+		}
+		if len(drop) > 0 {
+			_ = pubsub.Unsubscribe(e.over, drop...)
 		}
 	}
 }
@@ -104,6 +105,10 @@ func (e *listener) receive(pubsub *redis.PubSub, channels []string) error {
 	e.pubsub, e.asked = pubsub, map[string]bool{}
 	for _, channel := range channels {
 		e.asked[channel] = false // not confirmed yet
+	}
+	if len(e.topics) == 0 {
+		e.unused = time.Now()
+		e.sweepBy(e.unused.Add(linger))
 	}
 	e.act() // something may have changed meanwhile
 	e.mu.Unlock()

@@ -2,6 +2,7 @@ package lockcore
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -10,9 +11,18 @@ import (
 	"fencepost/lockcore/wire"
 )
 
-// linger is how long a subscription stays after its last waiter left: who waits
-// often then finds it there.
+// linger is how long the connection stays after its last waiter left, and the
+// subscription of a lock for which somebody is back soon.
 const linger = 2 * time.Second
+
+// backSoon is within what time a process that waits for a lock again is back
+// soon. For others the subscription ends a moment after the wait, which is not to
+// stand in the way of the work: while it lasts, every release is told to those
+// too that do not wait any more, before it is told to the next holder.
+const (
+	backSoon = 50 * time.Millisecond
+	moment   = time.Millisecond
+)
 
 // askAgain is how long a refused subscription is not asked for again.
 const askAgain = 30 * time.Second
@@ -34,8 +44,14 @@ type listener struct {
 	pubsub  *redis.PubSub   // the connection that it listens on; nil: none
 	asked   map[string]bool // channels that it was told to hear: true once the server confirmed
 	writing bool            // a goroutine tells it what else to hear
+	refused time.Time       // when the server said that it allows none
+
+	spare   map[string]*topic    // those of topics for which nobody waits
+	left    map[string]time.Time // when the last waiter left channels that are not heard any more
+	pruned  time.Time            // when what is too old was taken out of left
+	unused  time.Time            // since when there is no topic
 	sweeper *time.Timer
-	refused time.Time // when the server said that it allows none
+	sweepAt time.Time // when it is due; zero: it is not
 }
 
 // topic is one lock's channel.
@@ -43,10 +59,12 @@ type topic struct {
 	names *names
 	boxes map[*mailbox]bool
 	empty time.Time // since when nobody waits
+	often bool      // who waits comes back soon
 }
 
 func (e *listener) init(rdb redis.UniversalClient, cfg *config) {
 	e.rdb, e.cfg, e.topics = rdb, cfg, map[string]*topic{}
+	e.spare, e.left = map[string]*topic{}, map[string]time.Time{}
 	over, cancel := context.WithCancel(context.Background())
 	cancel()
 	e.over = over
@@ -59,8 +77,12 @@ func (e *listener) join(n *names, box *mailbox) {
 	defer e.mu.Unlock()
 	t := e.topics[n.channel]
 	if t == nil {
-		t = &topic{names: n, boxes: map[*mailbox]bool{}}
+		t = &topic{names: n, boxes: map[*mailbox]bool{}, empty: e.left[n.channel]}
 		e.topics[n.channel] = t
+	}
+	if len(t.boxes) == 0 {
+		t.often = time.Since(t.empty) < backSoon
+		delete(e.spare, n.channel)
 	}
 	t.boxes[box] = true
 	e.act()
@@ -79,9 +101,8 @@ func (e *listener) leave(n *names, box *mailbox) {
 		return
 	}
 	t.empty = time.Now()
-	if e.sweeper == nil {
-		e.sweeper = time.AfterFunc(linger, e.sweep)
-	}
+	e.spare[n.channel] = t
+	e.sweepBy(t.over())
 }
 
 // live reports whether no release of the lock is missed now.
@@ -91,29 +112,65 @@ func (e *listener) live(n *names) bool {
 	return e.asked[n.channel]
 }
 
-// sweep drops what nobody has waited for since the linger.
+// over is when nobody needs the topic any more, unless somebody comes.
+func (t *topic) over() time.Time {
+	if t.often {
+		return t.empty.Add(linger)
+	}
+	return t.empty.Add(moment)
+}
+
+// sweepBy has a sweep made at a moment, or before. mu is held.
+func (e *listener) sweepBy(at time.Time) {
+	switch {
+	case !e.sweepAt.IsZero() && !at.Before(e.sweepAt):
+		return
+	case e.sweeper == nil:
+		e.sweeper = time.AfterFunc(time.Until(at), e.sweep)
+	default:
+		e.sweeper.Reset(time.Until(at))
+	}
+	e.sweepAt = at
+}
+
+// sweep drops what nobody needs any more, and closes a connection that has not
+// been used for the linger.
 func (e *listener) sweep() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.sweeper = nil
-	var next time.Duration
-	for channel, t := range e.topics {
-		if len(t.boxes) > 0 {
+	now := time.Now()
+	e.sweepAt = time.Time{}
+	for channel, t := range e.spare {
+		if t.over().After(now) {
+			e.sweepBy(t.over())
 			continue
 		}
-		if left := linger - time.Since(t.empty); left > 0 {
-			next = max(next, left)
-			continue
-		}
-		delete(e.topics, channel)
-		if e.asked[channel] {
-			e.cfg.observe(Event{Kind: EventUnsubscribed, Name: t.names.name})
-		}
+		e.drop(channel, t)
 	}
-	if next > 0 {
-		e.sweeper = time.AfterFunc(next, e.sweep)
+	if now.Sub(e.pruned) > linger {
+		maps.DeleteFunc(e.left, func(_ string, at time.Time) bool { return now.Sub(at) > backSoon })
+		e.pruned = now
+	}
+	if e.pubsub != nil && len(e.topics) == 0 && e.unused.Add(linger).After(now) {
+		e.sweepBy(e.unused.Add(linger))
 	}
 	e.act()
+}
+
+// drop ends what is heard of a lock. mu is held.
+func (e *listener) drop(channel string, t *topic) {
+	delete(e.topics, channel)
+	delete(e.spare, channel)
+	e.left[channel], e.unused = t.empty, t.empty
+	if e.asked[channel] {
+		e.cfg.observe(Event{Kind: EventUnsubscribed, Name: t.names.name})
+	}
+}
+
+// idle reports whether the connection has had nothing to hear for the linger.
+// mu is held.
+func (e *listener) idle() bool {
+	return e.pubsub != nil && len(e.topics) == 0 && time.Since(e.unused) >= linger
 }
 
 // hear passes a message on. A confirmed subscription, also one after the
