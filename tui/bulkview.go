@@ -115,6 +115,9 @@ func (m root) endsShort(it *bulkItem) string {
 		return "NO EXPIRY"
 	}
 	at, heard := m.asHeard(l, it.id)
+	if left, expires := l.Left(at); !expires || left <= 0 {
+		return l.Expiry(at) + heard
+	}
 	return l.Expiry(at) + " left" + heard
 }
 

@@ -68,9 +68,12 @@ func (m root) offers(l inspect.Lock) (inspect.Plan, map[choice]string) {
 	off := map[choice]string{}
 	in := m.opts.Inspector
 	plan, err := in.PlanRelease(l)
-	if err != nil {
+	switch {
+	case err != nil:
 		off[toRelease], off[toOne] = refusalText(err), refusalText(err)
-	} else if len(l.Holders) < 2 {
+	case len(l.Holders) == 0:
+		off[toOne] = "nobody holds it"
+	case len(l.Holders) == 1:
 		off[toOne] = "it has one holder; Release is for that one"
 	}
 	if _, err := in.PlanTTL(l, time.Minute); err != nil {

@@ -69,6 +69,9 @@ func (m root) timeFacts(r *row) []fact {
 	if s.stale() && r.goneAt().IsZero() {
 		ends += " when the server was last heard, " + ago(s.known, m.now)
 	}
+	if l.State == family.Free {
+		ends = "" // there is no hold that could end
+	}
 	deadline := ""
 	if !l.Deadline.IsZero() && l.TTL < practicallyForever {
 		deadline = utc(l.Deadline)

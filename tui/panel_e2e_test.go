@@ -42,7 +42,7 @@ func (a acting) review(key string) {
 	a.write("/" + key + "\r")
 	a.sees(`filter "` + key + `"`)
 	a.write("u")
-	a.sees(">[ Cancel ]", key)
+	a.sees(">[ Cancel ]", key, "Nothing has been done yet")
 	time.Sleep(400 * time.Millisecond)
 }
 

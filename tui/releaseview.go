@@ -248,6 +248,8 @@ func endWords(l *inspect.Lock, alive bool, now time.Time) string {
 	text := l.Expiry(now)
 	left, expires := l.Left(now)
 	switch {
+	case l.State == family.Free:
+		return "" // there is no hold that could end
 	case l.Persistent && l.Deadline.IsZero():
 		return "NO EXPIRY: only a release ends it (" + text + ")"
 	case expires && alive:

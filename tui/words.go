@@ -83,7 +83,7 @@ func (r *row) expiryAt(at time.Time) string {
 		return "free"
 	case l.State == family.Cooling && l.Persistent:
 		return "cooling"
-	case l.Persistent && l.Deadline.IsZero():
+	case l.Persistent && l.Endless():
 		return "no expiry"
 	case !l.Persistent && l.TTL >= practicallyForever:
 		return "> 100 y"
@@ -172,7 +172,7 @@ func nameOf(l *inspect.Lock) string {
 // textOf is what a filter looks through besides the name.
 func textOf(l *inspect.Lock) string {
 	parts := []string{l.Resource.String(), holderText(l), l.Family, l.Label, string(l.Kind), string(l.State), l.Fence}
-	if l.Persistent {
+	if l.Endless() && l.State != family.Free {
 		parts = append(parts, "no expiry")
 	}
 	return strings.Join(parts, "\n")

@@ -81,9 +81,12 @@ func fateOf(err error) fate {
 	return fate{refused: wire.Clean(err.Error())}
 }
 
+// noPermission is how a server begins to say that a user may not do something.
+const noPermission = "NOPERM"
+
 // notPermitted reports whether the server refused a command to this user.
 func notPermitted(err error) bool {
-	return err != nil && strings.HasPrefix(err.Error(), "NOPERM")
+	return err != nil && strings.HasPrefix(err.Error(), noPermission)
 }
 
 func serverTime(cmd *redis.Cmd) time.Time {

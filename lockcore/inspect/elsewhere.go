@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"fencepost/lockcore/inspect/family"
 	"fencepost/lockcore/wire"
 )
@@ -185,6 +187,20 @@ type UnreadError struct {
 }
 
 func (e *UnreadError) Error() string { return e.Key.String() + " could not be read: " + e.Why }
+
+// Forbidden reports whether a read failed because this user may not read what was
+// asked for.
+func Forbidden(err error) bool {
+	var unread *UnreadError
+	var refused redis.Error
+	switch {
+	case errors.As(err, &unread):
+		return strings.HasPrefix(unread.Why, noPermission)
+	case errors.As(err, &refused):
+		return strings.HasPrefix(refused.Error(), noPermission)
+	}
+	return false
+}
 
 // places are the nodes at which a key of a database may be: in a Cluster the one
 // that has its slot. All are asked for that at once, so that one which hangs

@@ -197,7 +197,7 @@ func explainRefusal(err error) error {
 		hint = "another script has been running for seconds"
 	case strings.HasPrefix(text, "ASK "), strings.HasPrefix(text, "TRYAGAIN"):
 		hint = "the Cluster is moving this slot: try again when that is over"
-	case strings.Contains(text, "can't run this command"), strings.Contains(text, "ACL failure"), strings.HasPrefix(text, "NOPERM"):
+	case strings.Contains(text, "can't run this command"), strings.Contains(text, "ACL failure"), strings.HasPrefix(text, noPermission):
 		hint = "grant it by ACL SETUSER, or act as another user"
 	case strings.Contains(text, "Unknown Redis command"), strings.Contains(text, "unknown command"):
 		hint = "the command is renamed or disabled on this server"

@@ -82,7 +82,9 @@ func (a *act) show(p *inspect.Plan) {
 	for _, h := range p.Holders {
 		row("holder", inspect.HolderText(h, now))
 	}
-	row("ends", l.Expiry(now))
+	if l.State != family.Free {
+		row("ends", l.Expiry(now))
+	}
 	row("evidence", l.Evidence(now))
 	row("fence", l.Fence)
 	row("consequence", p.Consequence())

@@ -98,7 +98,11 @@ func (a *act) find(ctx context.Context) (l *inspect.Lock, holders []wire.Raw, co
 	case l.State == family.Held && len(l.Holders) == 0:
 		return l, nil, exitOK // who holds it is not recorded: no plan can be made, which says so
 	case len(missing) > 0 && len(l.Holders) == 0:
-		a.say(inspect.Gone, l, fmt.Sprintf("%s no longer holds it; nobody does", missing[0]))
+		hint := ""
+		if l.State == family.Free {
+			hint = " (--if-holder '' takes away what is left of it)"
+		}
+		a.say(inspect.Gone, l, fmt.Sprintf("%s no longer holds it; nobody does%s", missing[0], hint))
 		return nil, nil, exitGone
 	case len(missing) > 0:
 		a.say(inspect.Changed, l, fmt.Sprintf("%s does not hold it; nothing was changed; it is held by %s", missing[0], l.HolderWords()))
@@ -124,7 +128,7 @@ func (a *act) look(ctx context.Context) ([]inspect.Lock, int) {
 	locks, err := a.insp.LookKey(ctx, a.db(), a.key)
 	switch {
 	case err != nil:
-		return nil, a.fail(fmt.Errorf("the lock cannot be read: %s", wire.Clean(err.Error())))
+		return nil, a.unread("lock", err)
 	case len(locks) > 0:
 		return locks, exitOK
 	}
@@ -132,12 +136,21 @@ func (a *act) look(ctx context.Context) ([]inspect.Lock, int) {
 	key := wire.Escape(a.key)
 	switch {
 	case err != nil:
-		return nil, a.fail(fmt.Errorf("the key cannot be read: %s", wire.Clean(err.Error())))
+		return nil, a.unread("key", err)
 	case there:
 		return nil, a.fail(fmt.Errorf("%s is there, and it is no lock of any library that is known; nothing was changed", key))
 	}
 	fmt.Fprintf(a.out, "%s %s: there is no such key%s\n", inspect.Gone, key, escapedHint(a.key))
 	return nil, exitGone
+}
+
+// unread says why nothing is known of the lock, and so nothing is done.
+func (a *act) unread(what string, err error) int {
+	if inspect.Forbidden(err) {
+		fmt.Fprintf(a.out, "%s %s: nothing was changed: the %s cannot be read: %s\n", inspect.Refused, wire.Escape(a.key), what, wire.Clean(err.Error()))
+		return exitRefused
+	}
+	return a.fail(fmt.Errorf("the %s cannot be read: %s", what, wire.Clean(err.Error())))
 }
 
 // escapedHint is for a key that may have been copied from what list shows.

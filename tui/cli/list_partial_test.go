@@ -58,5 +58,5 @@ func TestRefusedKeyIsNotGone(t *testing.T) {
 	run(t, env, append([]string{"list", "--match", "lock:*"}, as...)...).has(t, "what may be read", exitOK, "lock:a")
 	run(t, env, append([]string{"inspect", "other:lock"}, as...)...).has(t, "inspect", exitError, "cannot be read", "NOPERM")
 	run(t, env, append([]string{"release", "other:lock", "--if-holder", watchA, "--reason", "x", "--yes", "--audit", "-"}, as...)...).
-		has(t, "release", exitError, "cannot be read", "NOPERM")
+		has(t, "release", exitRefused, "REFUSED other:lock: nothing was changed: ", "cannot be read", "NOPERM")
 }
