@@ -194,7 +194,8 @@ func (t *tracker) judge(key string, events []Event, w *witness) {
 		return
 	}
 	for _, e := range events {
-		if e.Kind == WasExpired || w.flushed || w.gap != "" || w.rescan || w.at.Sub(t.feeds.swapped) < 2*tellTolerance {
+		// An expiry may be told late, and notifications never tell of a flush.
+		if e.Kind == WasExpired || e.Kind == WasFlushed || w.flushed || w.gap != "" || w.rescan || w.at.Sub(t.feeds.swapped) < 2*tellTolerance {
 			return
 		}
 	}
