@@ -251,7 +251,7 @@ func endWords(l *inspect.Lock, alive bool, now time.Time) string {
 	case l.State == family.Free:
 		return "" // there is no hold that could end
 	case l.Persistent && l.Deadline.IsZero():
-		return "NO EXPIRY: only a release ends it (" + text + ")"
+		return "NO EXPIRY: only a release ends it"
 	case expires && alive:
 		return text + ", unless it is renewed again"
 	case expires && left > 0 && left < time.Minute && l.State == family.Held:

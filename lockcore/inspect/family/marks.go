@@ -61,7 +61,7 @@ var names = sync.OnceValue(func() naming {
 // markTable finds any of many texts in one pass, whatever their case: what begins
 // with the same two bytes as a text is compared with it.
 type markTable struct {
-	begins [1 << 12]uint8 // by the first two bytes: a place in lists, and one more
+	begins [1 << 12]uint16 // by the first two bytes: a place in lists, and one more
 	lists  [][]string
 }
 
@@ -78,7 +78,7 @@ func (t *markTable) add(mark string) {
 	at := &t.begins[place(fold(mark[0]), fold(mark[1]))]
 	if *at == 0 {
 		t.lists = append(t.lists, nil)
-		*at = uint8(len(t.lists))
+		*at = uint16(len(t.lists))
 	}
 	list := &t.lists[*at-1]
 	*list = append(*list, mark)
@@ -100,7 +100,7 @@ func (t *markTable) in(s string) bool {
 	return false
 }
 
-func (t *markTable) beginsWith(s string, list uint8) bool {
+func (t *markTable) beginsWith(s string, list uint16) bool {
 	for _, m := range t.lists[list] {
 		if len(s) >= len(m) && foldedEqual(s[:len(m)], m) {
 			return true
