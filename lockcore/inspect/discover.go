@@ -1,7 +1,6 @@
 package inspect
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -157,7 +156,6 @@ type nodeWalk struct {
 	scanned int64
 	silent  error // it did not answer when it was surveyed, which is not to be waited for twice
 
-	reader   scanReader
 	lists    chan []string // of pages that were looked at
 	gathered []probe       // candidates that are not read yet
 	readAt   time.Time     // when candidates were read last
@@ -168,15 +166,6 @@ func newNodeWalk(w *Walk, n Node, f survey) *nodeWalk {
 		Node: n, w: w, guess: newTypeGuess(), pattern: serverPattern(w.q.Match), keys: f.keys,
 		pace: newPacer(w.q, f.rtt, f.ops), silent: f.failed, lists: make(chan []string, 2),
 	}
-}
-
-// page is the answer to one SCAN.
-type page struct {
-	keys  []string
-	next  string // the cursor to go on with, as the server wrote it
-	count int
-	took  time.Duration
-	err   error
 }
 
 // run walks on to the end of the cursor.
@@ -210,8 +199,12 @@ func (n *nodeWalk) run(ctx context.Context) error {
 
 // politely asks for a page, looks at it, and rests.
 func (n *nodeWalk) politely(ctx context.Context) error {
+	var r scanReader
 	for {
-		p := n.ask(ctx, n.cursor)
+		p := n.ask(ctx, &r, n.cursor, n.pace.count, nil)
+		if p.err == nil {
+			n.pace.learn(p.took)
+		}
 		began := time.Now()
 		last, err := n.page(ctx, p)
 		if err != nil || last {
@@ -220,72 +213,6 @@ func (n *nodeWalk) politely(ctx context.Context) error {
 		if err := n.pace.rest(ctx, p.took+time.Since(began), len(p.keys)); err != nil {
 			return err
 		}
-	}
-}
-
-// fast has the next pages asked for while one is looked at: by one goroutine that
-// does nothing else, so that the server never waits for us.
-func (n *nodeWalk) fast(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	pages := make(chan page, 1)
-	var asking sync.WaitGroup
-	asking.Go(func() {
-		defer n.w.catch()
-		defer close(pages)
-		for cursor := n.cursor; ; {
-			p := n.ask(ctx, cursor)
-			select {
-			case pages <- p:
-			case <-ctx.Done():
-				return
-			}
-			if p.err != nil || p.last() {
-				return
-			}
-			cursor = p.next
-		}
-	})
-	defer asking.Wait()
-	defer cancel()
-	for p := range pages {
-		if last, err := n.page(ctx, p); err != nil || last {
-			return err
-		}
-	}
-	return cmp.Or(context.Cause(ctx), errGivenUp)
-}
-
-// errGivenUp cannot be, but for a fault in the goroutine that asks.
-var errGivenUp = errors.New("inspect: the scan was given up")
-
-// last reports whether the scan ends here. Empty pages are normal: only the
-// cursor ends a scan.
-func (p *page) last() bool { return p.next == "0" }
-
-// ask asks for one page. A cursor is text, not a number: it may use all 64 bits,
-// and proxies make their own.
-func (n *nodeWalk) ask(ctx context.Context, cursor string) page {
-	p := page{count: n.pace.count}
-	args := []any{"scan", cursor, "count", p.count}
-	if n.pattern != "" {
-		args = append(args, "match", n.pattern)
-	}
-	sent := time.Now()
-	p.next, p.keys, p.err = n.reader.ask(ctx, n.Client, args, n.list())
-	p.took = time.Since(sent)
-	if p.err == nil {
-		n.pace.learn(p.took)
-	}
-	return p
-}
-
-// list is a list of keys that is not needed any more, or none.
-func (n *nodeWalk) list() []string {
-	select {
-	case l := <-n.lists:
-		return l
-	default:
-		return nil
 	}
 }
 

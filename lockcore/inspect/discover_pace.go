@@ -16,8 +16,9 @@ const (
 	fullCount    = 1000
 	leastCount   = 50
 	mostCount    = 5000
+	mostFull     = 20000 // the same at full speed
 	politeTarget = 400 * time.Microsecond
-	fullTarget   = 3 * time.Millisecond
+	fullTarget   = 8 * time.Millisecond
 	politeRest   = 9.0  // times what the server was kept busy: a tenth of its time is ours
 	idleRest     = 1.5  // the same where nobody else is to be spared
 	idleOps      = 1000 // commands a second below which a server is idle
@@ -62,7 +63,10 @@ func newPacer(q Query, rtt time.Duration, ops int64) pacer {
 // most bounds COUNT where a rate is set: ten calls a second at least, so that
 // the rate holds from moment to moment.
 func (p *pacer) most() int {
-	if p.rate > 0 {
+	switch {
+	case p.full:
+		return mostFull
+	case p.rate > 0:
 		return min(mostCount, max(1, p.rate/10))
 	}
 	return mostCount

@@ -67,16 +67,15 @@ func (n *nodeWalk) lanes() int {
 // where the name says lock, its idle time is asked before anything resets it. The
 // key is cloned: it is part of a whole page, which nothing may keep alive.
 func (n *nodeWalk) candidate(key string) (probe, bool) {
+	deep := n.w.cov.Depth == Deep || n.named
+	if !deep && !family.NameCandidate(key, n.w.in.own...) { // hardly any name passes, so this is first
+		return probe{}, false
+	}
 	if isReceipt(key) || !matchAny(n.w.q.Match, key) || n.w.known != nil && n.w.known(key) {
 		return probe{}, false
 	}
-	if n.w.cov.Depth == Deep || n.named {
-		return probe{key: strings.Clone(key), idle: n.keys <= autoDeepLimit || family.SmellsLikeLock(key)}, true
-	}
-	if !family.NameCandidate(key, n.w.in.own...) {
-		return probe{}, false
-	}
-	return probe{key: strings.Clone(key), idle: true}, true
+	idle := !deep || n.keys <= autoDeepLimit || family.SmellsLikeLock(key)
+	return probe{key: strings.Clone(key), idle: idle}, true
 }
 
 // chunk takes a small look at keys, and returns those that are worth a proper one.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,7 +16,36 @@ import (
 // scanReader asks for pages of a scan, one at a time. It keeps what the last
 // answer was read into: a scan of millions of keys would otherwise fill as many
 // megabytes, only to have them collected.
-type scanReader struct{ buf bytes.Buffer }
+type scanReader struct {
+	buf   bytes.Buffer
+	early func(next string) // to be told the cursor as soon as it is there
+}
+
+// Write keeps a part of an answer.
+func (r *scanReader) Write(p []byte) (int, error) {
+	n, err := r.buf.Write(p)
+	if r.early != nil {
+		r.tell()
+	}
+	return n, err
+}
+
+// ReadFrom keeps a part of an answer. Without it, each key would be copied twice.
+func (r *scanReader) ReadFrom(from io.Reader) (int64, error) { return r.buf.ReadFrom(from) }
+
+// tell tells the cursor, if it is there, and lets whoever was told have the
+// processor: thousands of keys are still to be read.
+func (r *scanReader) tell() {
+	_, s, ok := header(r.buf.String(), '*')
+	if !ok {
+		return
+	}
+	if next, _, ok := bulk(s); ok {
+		r.early(next)
+		r.early = nil
+		runtime.Gosched()
+	}
+}
 
 // ask sends a SCAN and returns the cursor to go on with, and the keys, which are
 // written over a list that is not needed any more. They are parts of one text, so
@@ -24,9 +55,10 @@ type scanReader struct{ buf bytes.Buffer }
 // is kept, and to make a value of each costs more than all else that a scan by
 // name does. What is not plainly a page, an error above all, is asked for again
 // in the usual way, which has words for it.
-func (r *scanReader) ask(ctx context.Context, c *redis.Client, args []any, over []string) (next string, keys []string, err error) {
+func (r *scanReader) ask(ctx context.Context, c *redis.Client, args []any, over []string, early func(next string)) (next string, keys []string, err error) {
 	r.buf.Reset()
-	if err := c.Process(ctx, redis.NewRawWriteToCmd(ctx, &r.buf, args...)); err != nil {
+	r.early = early
+	if err := c.Process(ctx, redis.NewRawWriteToCmd(ctx, r, args...)); err != nil {
 		return "", nil, err
 	}
 	if next, keys, ok := scanPage(r.buf.String(), over); ok {

@@ -6,7 +6,10 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -21,11 +24,8 @@ func TestOddCursorsAndEmptyPages(t *testing.T) {
 		"9223372036854775808":  page2("00x7", "b"),
 		"00x7":                 page2("0", "c"),
 	}
-	addr := scanStub(t, pages)
-	c := redis.NewClient(&redis.Options{Addr: addr, Protocol: 2, MaxRetries: -1, DisableIdentity: true})
-	defer c.Close()
-	_, cov := scanAll(t, New(Node{Addr: addr, Client: c}), Query{Depth: ByName})
-	if cov.Scanned != 4 {
+	addr := stub(t, func(conn net.Conn, cursor string) { fmt.Fprint(conn, pages[cursor]) })
+	if cov := scanStubbed(t, addr); cov.Scanned != 4 {
 		t.Errorf("%d keys were counted, want 4", cov.Scanned)
 	}
 }
@@ -39,8 +39,8 @@ func page2(cursor string, keys ...string) string {
 	return b
 }
 
-// scanStub answers SCAN from a table, and everything else with an error.
-func scanStub(t *testing.T, pages map[string]string) string {
+// stub has SCAN answered, and answers everything else with an error.
+func stub(t *testing.T, scan func(conn net.Conn, cursor string)) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -52,13 +52,13 @@ func scanStub(t *testing.T, pages map[string]string) string {
 			if err != nil {
 				return
 			}
-			go serveScan(conn, pages)
+			go serveScan(conn, scan)
 		}
 	}()
 	return l.Addr().String()
 }
 
-func serveScan(conn net.Conn, pages map[string]string) {
+func serveScan(conn net.Conn, scan func(net.Conn, string)) {
 	defer conn.Close()
 	r := bufio.NewReader(conn)
 	for {
@@ -66,12 +66,10 @@ func serveScan(conn net.Conn, pages map[string]string) {
 		if err != nil {
 			return
 		}
-		reply := "-ERR unknown command\r\n"
 		if strings.EqualFold(words[0], "scan") {
-			reply = pages[words[1]]
-		}
-		if _, err := conn.Write([]byte(reply)); err != nil {
-			return
+			scan(conn, words[1])
+		} else {
+			fmt.Fprint(conn, "-ERR unknown command\r\n")
 		}
 	}
 }
@@ -94,4 +92,61 @@ func readCommand(r *bufio.Reader) ([]string, error) {
 		words[i] = strings.TrimSpace(word)
 	}
 	return words, nil
+}
+
+// An answer begins with the cursor. The next page is asked for while the keys of
+// this one are still to come, so that the server never waits for us.
+func TestNextPageIsAskedForWhileThisOneComes(t *testing.T) {
+	second := make(chan struct{})
+	addr := stub(t, func(conn net.Conn, cursor string) {
+		if cursor == "7" {
+			close(second)
+			fmt.Fprint(conn, page2("0", "b"))
+			return
+		}
+		fmt.Fprint(conn, "*2\r\n$1\r\n7\r\n*2\r\n$1\r\na\r\n")
+		select {
+		case <-second:
+		case <-time.After(2 * time.Second):
+			t.Error("the second page was not asked for before the first had come")
+		}
+		fmt.Fprint(conn, "$1\r\nc\r\n")
+	})
+	if cov := scanStubbed(t, addr); cov.Scanned != 3 {
+		t.Errorf("%d keys were counted, want 3", cov.Scanned)
+	}
+}
+
+// Where an answer is not plainly a page it is asked for again; then the cursor
+// that counts is the second one, whatever was asked for ahead.
+func TestCursorOfTheAnswerThatCounts(t *testing.T) {
+	var first atomic.Bool
+	var asked sync.Map
+	addr := stub(t, func(conn net.Conn, cursor string) {
+		asked.Store(cursor, true)
+		switch {
+		case cursor == "0" && first.CompareAndSwap(false, true):
+			fmt.Fprint(conn, "*2\r\n$1\r\n7\r\n*1\r\n:5\r\n")
+		case cursor == "0":
+			fmt.Fprint(conn, page2("8", "a"))
+		case cursor == "8":
+			fmt.Fprint(conn, page2("0", "b", "c"))
+		default:
+			fmt.Fprint(conn, page2("0", "d"))
+		}
+	})
+	if cov := scanStubbed(t, addr); cov.Scanned != 3 {
+		t.Errorf("%d keys were counted, want 3", cov.Scanned)
+	}
+	if _, ok := asked.Load("7"); !ok {
+		t.Error("nothing was asked for ahead, so nothing was tried")
+	}
+}
+
+// scanStubbed walks by name at full speed.
+func scanStubbed(t *testing.T, addr string) Coverage {
+	c := redis.NewClient(&redis.Options{Addr: addr, Protocol: 2, MaxRetries: -1, DisableIdentity: true})
+	defer c.Close()
+	_, cov := scanAll(t, New(Node{Addr: addr, Client: c}), Query{Depth: ByName})
+	return cov
 }

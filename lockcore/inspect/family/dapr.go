@@ -10,6 +10,7 @@ func dapr() *Family {
 	return oneString(Family{
 		ID: "dapr", Label: "Dapr lock.redis",
 		Looks: "a string at lock||<app>||<resource>",
+		Marks: []string{mark},
 		Named: func(key string) bool { return strings.HasPrefix(key, mark) },
 		Match: func(s *Sample) []Claim {
 			if !strings.HasPrefix(s.Key, mark) || len(s.Key) == len(mark) {

@@ -17,6 +17,7 @@ func madelson() *Family {
 		ID: "madelson", Label: "DistributedLock.Redis",
 		Types: []Type{String, Set, ZSet},
 		Looks: "ids <machine>_<process>_<32 hex> in a string, in a set <name>.readers, or with deadlines in a sorted set",
+		Marks: []string{madelsonReaders, madelsonWriter},
 		Named: func(key string) bool {
 			return strings.HasSuffix(key, madelsonReaders) || strings.HasSuffix(key, madelsonWriter)
 		},

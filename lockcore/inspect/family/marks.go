@@ -15,20 +15,27 @@ func smells() []string {
 // names bear no mark at all, and are done with after one pass over their bytes.
 func NameCandidate(key string, own ...*Family) bool {
 	n := names()
-	if n.marks.in(key) && (SmellsLikeLock(key) || slices.ContainsFunc(n.marked, named(key))) {
+	if n.marks.in(key) && (SmellsLikeLock(key) || anyKnows(n.marked, key)) {
 		return true
 	}
-	return slices.ContainsFunc(n.others, named(key)) || slices.ContainsFunc(own, named(key))
+	return anyKnows(n.others, key) || anyKnows(own, key)
 }
 
-// named tells of a family whether it knows a key by its name.
-func named(key string) func(*Family) bool {
-	return func(f *Family) bool {
-		if f.Named != nil {
-			return f.Named(key)
+func anyKnows(families []*Family, key string) bool {
+	for _, f := range families {
+		if f.knows(key) {
+			return true
 		}
-		return slices.ContainsFunc(f.Marks, func(m string) bool { return strings.Contains(key, m) })
 	}
+	return false
+}
+
+// knows reports whether the family knows a key by its name.
+func (f *Family) knows(key string) bool {
+	if f.Named != nil {
+		return f.Named(key)
+	}
+	return slices.ContainsFunc(f.Marks, func(m string) bool { return strings.Contains(key, m) })
 }
 
 // naming is how names are judged.
@@ -39,8 +46,8 @@ type naming struct {
 }
 
 // names is data, made once.
-var names = sync.OnceValue(func() naming {
-	n := naming{marks: &markTable{}}
+var names = sync.OnceValue(func() *naming {
+	n := &naming{marks: &markTable{}}
 	for _, m := range smells() {
 		n.marks.add(m)
 	}

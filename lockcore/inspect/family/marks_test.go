@@ -17,7 +17,7 @@ func nameCandidateSlowly(key string) bool {
 		return true
 	}
 	for _, f := range All() {
-		if (f.Named != nil || len(f.Marks) > 0) && named(key)(f) {
+		if (f.Named != nil || len(f.Marks) > 0) && f.knows(key) {
 			return true
 		}
 	}

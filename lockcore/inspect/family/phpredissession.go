@@ -10,6 +10,7 @@ func phpredisSession() *Family {
 	return oneString(Family{
 		ID: "phpredis-session", Label: "phpredis session lock",
 		Looks: "host|pid under a session's key and _LOCK",
+		Marks: []string{mark},
 		Named: func(key string) bool { return strings.HasSuffix(key, mark) },
 		Match: func(s *Sample) []Claim {
 			switch {

@@ -15,6 +15,7 @@ func symfonySemaphore() *Family {
 		Label:   "Symfony Semaphore",
 		Types:   []Type{ZSet},
 		Looks:   "sorted sets <name>:time and <name>:weight whose members are 44-character base64 tokens",
+		Marks:   []string{"}:time", "}:weight"},
 		Named:   func(key string) bool { return strings.HasSuffix(key, "}:time") || strings.HasSuffix(key, "}:weight") },
 		Match:   symfonySemaphoreMatch,
 		Reads:   symfonySemaphoreReads,
