@@ -145,6 +145,7 @@ func (w *Walk) surveys(ctx context.Context) []survey {
 type nodeWalk struct {
 	Node
 	w       *Walk
+	pacing  sync.Mutex // pages are asked for side by side
 	pace    pacer
 	guess   *typeGuess
 	cursor  string // "": not begun
@@ -201,10 +202,7 @@ func (n *nodeWalk) run(ctx context.Context) error {
 func (n *nodeWalk) politely(ctx context.Context) error {
 	var r scanReader
 	for {
-		p := n.ask(ctx, &r, n.cursor, n.pace.count, nil)
-		if p.err == nil {
-			n.pace.learn(p.took)
-		}
+		p := n.ask(ctx, &r, n.cursor, nil)
 		began := time.Now()
 		last, err := n.page(ctx, p)
 		if err != nil || last {
@@ -219,7 +217,7 @@ func (n *nodeWalk) politely(ctx context.Context) error {
 // gatherFor is for how long candidates are gathered at full speed before they are
 // read: where few keys are, a reading for every page would wait for the next page
 // again and again, which the server is busy with.
-const gatherFor = 50 * time.Millisecond
+const gatherFor = 250 * time.Millisecond
 
 // page counts the keys of one answer and looks at those that may be locks.
 func (n *nodeWalk) page(ctx context.Context, p page) (last bool, err error) {

@@ -1,7 +1,6 @@
 package inspect
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -24,15 +23,22 @@ func (p *page) last() bool { return p.next == "0" }
 // ask asks for one page. A cursor is text, not a number: it may use all 64 bits,
 // and proxies make their own. early, if not nil, is told the next one before the
 // keys have come.
-func (n *nodeWalk) ask(ctx context.Context, r *scanReader, cursor string, count int, early func(next string)) page {
-	p := page{count: count}
-	args := []any{"scan", cursor, "count", count}
+func (n *nodeWalk) ask(ctx context.Context, r *scanReader, cursor string, early func(next string)) page {
+	n.pacing.Lock()
+	p := page{count: n.pace.count}
+	n.pacing.Unlock()
+	args := []any{"scan", cursor, "count", p.count}
 	if n.pattern != "" {
 		args = append(args, "match", n.pattern)
 	}
 	sent := time.Now()
 	p.next, p.keys, p.err = r.ask(ctx, n.Client, args, n.list(), early)
 	p.took = time.Since(sent)
+	if p.err == nil {
+		n.pacing.Lock()
+		n.pace.learn(p.took)
+		n.pacing.Unlock()
+	}
 	return p
 }
 
@@ -46,93 +52,83 @@ func (n *nodeWalk) list() []string {
 	}
 }
 
+// fast walks with two requests under way: an answer begins with the cursor, so the
+// next page is asked for, on another connection, while the keys of this one come,
+// and the server hardly waits for us. Two goroutines take turns.
+func (n *nodeWalk) fast(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var both sync.WaitGroup
+	ended := make(chan error, 2)
+	turns := [2]turn{newTurn(), newTurn()}
+	for i := range turns {
+		both.Go(func() {
+			defer n.w.catch()
+			defer cancel(errGivenUp)
+			ended <- n.leapfrog(ctx, turns[i], turns[1-i])
+		})
+	}
+	turns[0].ask <- n.cursor
+	turns[0].look <- n.cursor
+	both.Wait()
+	close(ended)
+	if err, ok := <-ended; ok { // the first one; the other was stopped by it
+		return err
+	}
+	return errGivenUp
+}
+
 // errGivenUp cannot be, but for a fault in a goroutine that asks.
 var errGivenUp = errors.New("inspect: the scan was given up")
 
-// fast looks at pages as they come, and has others ask for them.
-func (n *nodeWalk) fast(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	a := &asker{n: n, pages: make(chan page, 1)}
-	a.running.Go(func() {
-		defer n.w.catch()
-		defer close(a.pages)
-		a.run(ctx)
-	})
-	defer a.running.Wait()
-	defer cancel()
-	for p := range a.pages {
-		if last, err := n.page(ctx, p); err != nil || last {
-			return err
-		}
-	}
-	return cmp.Or(context.Cause(ctx), errGivenUp)
+// turn is what one of the two is told by the other.
+type turn struct {
+	ask  chan string // a cursor to ask for, perhaps too early
+	look chan string // all pages before this cursor were looked at
 }
 
-// asker keeps the server busy: an answer begins with the cursor, so the next page
-// is asked for, on another connection, while the keys of this one come.
-type asker struct {
-	n       *nodeWalk
-	pages   chan page     // in their order
-	readers [2]scanReader // at most two requests are under way
-	sent    int
-	running sync.WaitGroup
-}
+func newTurn() turn { return turn{ask: make(chan string, 1), look: make(chan string, 1)} }
 
-// request is a SCAN under way.
-type request struct {
-	cursor string
-	next   chan string // the cursor to go on with, or none where only the whole answer tells
-	answer chan page
-}
-
-func (a *asker) send(ctx context.Context, cursor string) *request {
-	q := &request{cursor: cursor, next: make(chan string, 1), answer: make(chan page, 1)}
-	r, count := &a.readers[a.sent%len(a.readers)], a.n.pace.count
-	a.sent++
-	a.running.Go(func() {
-		defer a.n.w.catch()
-		defer close(q.answer)
-		defer close(q.next)
-		q.answer <- a.n.ask(ctx, r, cursor, count, func(next string) { q.next <- next })
-	})
-	return q
-}
-
-// run asks for page after page, until the last, an error, or ctx's end.
-func (a *asker) run(ctx context.Context) {
-	for q := a.send(ctx, a.n.cursor); ; {
-		var ahead *request
-		if next, ok := <-q.next; ok && next != "0" {
-			ahead = a.send(ctx, next)
-		}
-		p, ok := <-q.answer
+// leapfrog asks for every second page, and looks at it.
+func (n *nodeWalk) leapfrog(ctx context.Context, own, other turn) error {
+	var r scanReader
+	for {
+		cursor, ok := receive(ctx, own.ask)
 		if !ok {
-			return
+			return context.Cause(ctx)
+		}
+		told := false
+		tell := func(next string) {
+			if !told && next != "0" {
+				told = true
+				other.ask <- next
+			}
+		}
+		p := n.ask(ctx, &r, cursor, tell)
+		right, ok := receive(ctx, own.look)
+		if !ok {
+			return context.Cause(ctx)
+		}
+		if cursor != right { // the answer before was not plainly a page, and was asked for again
+			p = n.ask(ctx, &r, right, tell)
 		}
 		if p.err == nil {
-			a.n.pace.learn(p.took)
+			tell(p.next)
 		}
-		select {
-		case a.pages <- p:
-		case <-ctx.Done():
-			return
+		last, err := n.page(ctx, p)
+		if err != nil || last {
+			return err
 		}
-		if p.err != nil || p.last() {
-			return
-		}
-		q = a.follow(ctx, ahead, p.next)
+		other.look <- p.next
 	}
 }
 
-// follow is the request for the page that comes next: the one that was sent
-// ahead, unless its cursor is not the right one, because that answer was not
-// plainly a page and was asked for again.
-func (a *asker) follow(ctx context.Context, ahead *request, cursor string) *request {
-	if ahead != nil && ahead.cursor == cursor {
-		return ahead
+// receive is false where ctx ended first.
+func receive(ctx context.Context, from <-chan string) (string, bool) {
+	select {
+	case s := <-from:
+		return s, true
+	case <-ctx.Done():
+		return "", false
 	}
-	if ahead != nil {
-		<-ahead.answer // its reader is needed
-	}
-	return a.send(ctx, cursor)
 }

@@ -103,3 +103,16 @@ func (s *server) commands(ctx context.Context) (int, error) {
 	}
 	return total, err
 }
+
+// processor is how many seconds the server has computed.
+func (s *server) processor(ctx context.Context) (total float64, err error) {
+	info, err := s.c.Info(ctx, "cpu").Result()
+	for line := range strings.Lines(info) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+		if name == "used_cpu_user" || name == "used_cpu_sys" {
+			part, _ := strconv.ParseFloat(value, 64)
+			total += part
+		}
+	}
+	return total, err
+}
