@@ -222,6 +222,7 @@ const gatherFor = 250 * time.Millisecond
 // page counts the keys of one answer and looks at those that may be locks.
 func (n *nodeWalk) page(ctx context.Context, p page) (last bool, err error) {
 	if p.err != nil {
+		_ = n.readGathered(ctx) // they were counted; what fails here too is read when the walk goes on
 		return false, p.err
 	}
 	last = p.last()
@@ -239,17 +240,34 @@ func (n *nodeWalk) page(ctx context.Context, p page) (last bool, err error) {
 	case n.lists <- p.keys:
 	default:
 	}
-	if n.pace.full && !last && len(n.gathered) < scanBatch && time.Since(n.readAt) < gatherFor {
+	if !last { // the last page is asked for again if what follows fails
 		n.cursor = p.next
+	}
+	if n.pace.full && !last && len(n.gathered) < scanBatch && time.Since(n.readAt) < gatherFor {
 		return false, n.give(nil)
 	}
-	found, err := n.read(ctx, n.gathered)
-	if err != nil {
-		return false, err // they are read when the walk goes on
+	return last, n.readGathered(ctx)
+}
+
+// readAtMost is how many candidates are read before what they are is handed over:
+// a page may be full of locks.
+const readAtMost = 8 * scanBatch
+
+// readGathered reads the candidates and hands over what locks they are. After an
+// error those that are not read yet are kept.
+func (n *nodeWalk) readGathered(ctx context.Context) error {
+	for first := true; first || len(n.gathered) > 0; first = false {
+		some := min(len(n.gathered), readAtMost)
+		found, err := n.read(ctx, n.gathered[:some])
+		if err != nil {
+			return err
+		}
+		n.gathered, n.readAt = slices.Delete(n.gathered, 0, some), time.Now()
+		if err := n.give(found); err != nil {
+			return err
+		}
 	}
-	n.gathered, n.readAt = n.gathered[:0], time.Now()
-	n.cursor = p.next
-	return last, n.give(found)
+	return nil
 }
 
 // give hands locks to the caller.

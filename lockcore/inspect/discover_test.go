@@ -2,11 +2,13 @@ package inspect
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -328,4 +330,45 @@ func TestVanishingKeys(t *testing.T) {
 	}
 	close(stop)
 	<-gone
+}
+
+// A scan that breaks off has given every lock among the keys that it counted.
+func TestBrokenScanGivesWhatItCounted(t *testing.T) {
+	s := redistest.Start(t)
+	takeMany(t, s, 400, "lock:")
+	n := nodeOf(s)
+	var scans atomic.Int64
+	n.Client.AddHook(failHook{func(cmd redis.Cmder) error {
+		if cmd.Name() == "scan" && scans.Add(1) > 4 {
+			return errors.New("cut off")
+		}
+		return nil
+	}})
+	found := 0
+	cov, err := New(n).Scan(t.Context(), Query{Depth: ByName, Count: 40}, func(p Progress) bool {
+		found += len(p.Found)
+		return true
+	})
+	if err != nil || cov.Complete || len(cov.Errors) != 1 {
+		t.Fatalf("%v, %+v", err, cov)
+	}
+	if cov.Scanned < 100 || int64(found) != cov.Scanned {
+		t.Errorf("%d locks were found among %d keys that are all locks", found, cov.Scanned)
+	}
+}
+
+// failHook has commands fail.
+type failHook struct{ with func(redis.Cmder) error }
+
+func (h failHook) DialHook(next redis.DialHook) redis.DialHook { return next }
+func (h failHook) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error {
+		if err := h.with(cmd); err != nil {
+			return err
+		}
+		return next(ctx, cmd)
+	}
+}
+func (h failHook) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
 }

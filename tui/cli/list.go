@@ -50,6 +50,7 @@ func runList(ctx context.Context, inv *invocation) int {
 
 // collect scans once and returns what the flags ask for, in order.
 func (inv *invocation) collect(ctx context.Context, t *target.Target) ([]inspect.Lock, inspect.Coverage, error) {
+	shareProcessors()
 	q, err := inv.query()
 	if err != nil {
 		return nil, inspect.Coverage{}, err

@@ -28,7 +28,7 @@ func (b *memoryBound) adjust() {
 	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(sample)
 	live := int64(sample[0].Value.Uint64())
-	want := max(memoryGoal, live+live/memoryMargin+16<<20)
+	want := max(memoryGoal, live+live/memoryMargin+13<<20)
 	if d := want - b.limit; d < memoryStep && d > -memoryStep {
 		return
 	}
