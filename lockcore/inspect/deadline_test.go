@@ -63,14 +63,14 @@ func TestHolderWhoseLeaseIsOverIsNotTheOneNamed(t *testing.T) {
 func TestCompanionThatGoesWithItsLockIsNoGap(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t)
-	now := s.Client().Time(t.Context()).Val()
+	over := s.Client().Time(t.Context()).Val().Add(3 * time.Second).Truncate(time.Second)
 	const permit = "ctWF8Jxkm+Pl23wstQKvJ/z392vH+Ol0ca8leI1X/Rs="
 	for i := range 6 {
 		times, weight := fmt.Sprintf("{pdf%d}:time", i), fmt.Sprintf("{pdf%d}:weight", i)
-		s.Do("ZADD", times, now.Unix()+2, permit)
+		s.Do("ZADD", times, over.Unix(), permit)
 		s.Do("ZADD", weight, 1, permit)
-		s.Do("PEXPIREAT", times, now.UnixMilli()+4000)
-		s.Do("PEXPIREAT", weight, now.UnixMilli()+4000+int64(i)*50) // the server comes to it when it does
+		s.Do("PEXPIREAT", times, over.UnixMilli())
+		s.Do("PEXPIREAT", weight, over.UnixMilli()+int64(i)*50) // the server comes to it when it does
 	}
 	w := follow(t, nodeOf(s), Query{Depth: Deep}, FollowOptions{})
 	w.settled(ByTracking)
