@@ -54,8 +54,18 @@ func (n *nodeWalk) list() []string {
 
 // fast walks with two requests under way: an answer begins with the cursor, so the
 // next page is asked for, on another connection, while the keys of this one come,
-// and the server hardly waits for us. Two goroutines take turns.
+// and the server hardly waits for us. Where a cursor that was told early turns out
+// to be the wrong one, the two begin again at the right one.
 func (n *nodeWalk) fast(ctx context.Context) error {
+	for {
+		if err := n.inTurns(ctx); !errors.Is(err, errStrayed) {
+			return err
+		}
+	}
+}
+
+// inTurns walks with two goroutines that take turns.
+func (n *nodeWalk) inTurns(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var both sync.WaitGroup
@@ -80,6 +90,10 @@ func (n *nodeWalk) fast(ctx context.Context) error {
 
 // errGivenUp cannot be, but for a fault in a goroutine that asks.
 var errGivenUp = errors.New("inspect: the scan was given up")
+
+// errStrayed: a page was asked for at a cursor that does not count, because the
+// answer before it was not plainly a page and was asked for again.
+var errStrayed = errors.New("inspect: the scan asked ahead at a wrong cursor")
 
 // turn is what one of the two is told by the other.
 type turn struct {
@@ -109,8 +123,8 @@ func (n *nodeWalk) leapfrog(ctx context.Context, own, other turn) error {
 		if !ok {
 			return context.Cause(ctx)
 		}
-		if cursor != right { // the answer before was not plainly a page, and was asked for again
-			p = n.ask(ctx, &r, right, tell)
+		if cursor != right {
+			return errStrayed
 		}
 		if p.err == nil {
 			tell(p.next)

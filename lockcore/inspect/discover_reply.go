@@ -33,9 +33,16 @@ func (r *scanReader) Write(p []byte) (int, error) {
 // ReadFrom keeps a part of an answer. Without it, each key would be copied twice.
 func (r *scanReader) ReadFrom(from io.Reader) (int64, error) { return r.buf.ReadFrom(from) }
 
+// earlyWithin is within how many bytes an answer has told its cursor.
+const earlyWithin = 256
+
 // tell tells the cursor, if it is there, and lets whoever was told have the
 // processor: thousands of keys are still to be read.
 func (r *scanReader) tell() {
+	if r.buf.Len() > earlyWithin {
+		r.early = nil // not plainly a page: it is not to be looked through again with every key
+		return
+	}
 	_, s, ok := header(r.buf.String(), '*')
 	if !ok {
 		return

@@ -121,16 +121,24 @@ func TestNextPageIsAskedForWhileThisOneComes(t *testing.T) {
 // that counts is the second one, whatever was asked for ahead.
 func TestCursorOfTheAnswerThatCounts(t *testing.T) {
 	var first atomic.Bool
+	var scans atomic.Int64
 	var asked sync.Map
 	addr := stub(t, func(conn net.Conn, cursor string) {
 		asked.Store(cursor, true)
+		scans.Add(1)
 		switch {
 		case cursor == "0" && first.CompareAndSwap(false, true):
 			fmt.Fprint(conn, "*2\r\n$1\r\n7\r\n*1\r\n:5\r\n")
 		case cursor == "0":
 			fmt.Fprint(conn, page2("8", "a"))
 		case cursor == "8":
-			fmt.Fprint(conn, page2("0", "b", "c"))
+			fmt.Fprint(conn, page2("9", "b", "c"))
+		case cursor == "9":
+			fmt.Fprint(conn, page2("10"))
+		case cursor == "10":
+			fmt.Fprint(conn, page2("0"))
+		case cursor == "7":
+			fmt.Fprint(conn, page2("77", "d"))
 		default:
 			fmt.Fprint(conn, page2("0", "d"))
 		}
@@ -140,6 +148,10 @@ func TestCursorOfTheAnswerThatCounts(t *testing.T) {
 	}
 	if _, ok := asked.Load("7"); !ok {
 		t.Error("nothing was asked for ahead, so nothing was tried")
+	}
+	// 0 twice, 8, 9 and 10, and ahead 7 and perhaps 77: what went astray is not gone on with.
+	if n := scans.Load(); n > 7 {
+		t.Errorf("%d requests", n)
 	}
 }
 
