@@ -15,6 +15,7 @@ import (
 type looked struct {
 	locks  []Lock
 	unread map[string]string
+	ends   map[string]time.Time // when keys end that were there without a lock; see outlived
 }
 
 // pending is a lock between recognition and decoding.

@@ -91,6 +91,11 @@ func (j *readJob) take(found looked, acceptable func(*Lock) bool) {
 		j.unread = map[string]string{}
 	}
 	maps.Copy(j.unread, found.unread)
+	if j.ends == nil {
+		j.ends = found.ends
+	} else {
+		maps.Copy(j.ends, found.ends)
+	}
 }
 
 // looked takes a job's result. Where notifications say what happened, it waits

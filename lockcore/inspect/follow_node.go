@@ -43,8 +43,8 @@ type tracker struct {
 
 	// What is published; guarded by f.mu, changed by the loop alone.
 	status     NodeStatus
-	rows       map[string]*row   // by main key
-	companions map[string]string // companion key to main key
+	rows       map[string]*row      // by main key
+	companions map[string]companion // by companion key
 	list       []*row
 	paused     bool
 
@@ -77,7 +77,7 @@ func newTracker(ctx context.Context, f *Follower, in *Inspector, n Node) *tracke
 	})
 	t := &tracker{
 		f: f, ctx: ctx, node: own, hold: hold, in: New(own).WithFamilies(in.own...), box: newInbox(strconv.Itoa(n.DB)), back: make(chan func()),
-		rows: map[string]*row{}, companions: map[string]string{}, paused: f.opt.Paused,
+		rows: map[string]*row{}, companions: map[string]companion{}, paused: f.opt.Paused,
 		status: NodeStatus{Addr: n.Addr, DB: n.DB, Reach: Connecting, Source: ByPolling, Following: "by polling"},
 	}
 	t.in.peers = f.peers

@@ -65,8 +65,8 @@ func (t *tracker) told(key string, what *tidings) {
 		return
 	}
 	delete(t.read.doubts, key)
-	if main, ok := t.companions[key]; ok && t.rows[key] == nil {
-		t.mark(main, what.first).tell(what)
+	if c, ok := t.companions[key]; ok && t.rows[key] == nil {
+		t.mark(c.of, what.first).tell(what)
 		return
 	}
 	if t.rows[key] == nil && !t.interesting(key) {

@@ -12,18 +12,19 @@ import (
 
 // reading is what a tracker is to look at, and is looking at.
 type reading struct {
-	marks  map[string]*mark     // by main key, or a key that may be a new lock
-	job    *readJob             // one at a time
-	nextAt time.Time            // not before
-	pollAt time.Time            // when the next pass over all known locks begins
-	began  time.Time            // of the pass under way
-	pass   []string             // keys that this pass has still to look at
-	forced map[string]*act      // what this program did lately, by the lock's key
-	doubts map[string]time.Time // changes that were found and not told
-	echoes map[string]time.Time // keys found gone before that was told
-	absent map[string]time.Time // keys that were told of, and found empty
-	ghosts map[string]time.Time // keys of locks that were here lately: where nothing is told, they are looked at on
-	jobs   uint64
+	marks   map[string]*mark     // by main key, or a key that may be a new lock
+	job     *readJob             // one at a time
+	nextAt  time.Time            // not before
+	pollAt  time.Time            // when the next pass over all known locks begins
+	began   time.Time            // of the pass under way
+	pass    []string             // keys that this pass has still to look at
+	forced  map[string]*act      // what this program did lately, by the lock's key
+	doubts  map[string]time.Time // changes that were found and not told
+	echoes  map[string]time.Time // keys found gone before that was told
+	outlive map[string]time.Time // keys that are there though their lock is gone, and when they end
+	absent  map[string]time.Time // keys that were told of, and found empty
+	ghosts  map[string]time.Time // keys of locks that were here lately: where nothing is told, they are looked at on
+	jobs    uint64
 }
 
 // mark is why a key is to be looked at.
@@ -73,7 +74,8 @@ type readJob struct {
 
 	began, done time.Time
 	locks       []Lock
-	unread      map[string]string // keys that could not be read, and why
+	unread      map[string]string    // keys that could not be read, and why
+	ends        map[string]time.Time // when keys end that were there without a lock
 	err         error
 	barrier     string // the answer to this ping comes after all that was told before the look
 }

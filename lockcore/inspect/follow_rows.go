@@ -78,7 +78,7 @@ func (t *tracker) adopt(r *row, w *Watched) {
 	}
 	for _, c := range w.Companions {
 		if string(c) != main {
-			t.companions[string(c)] = main
+			t.companions[string(c)] = companion{of: main, ends: w.companionEnds(string(c))}
 		}
 	}
 	r.learnSource(&w.Lock)
@@ -132,55 +132,10 @@ func (t *tracker) remove(r *row) {
 	r.due = 0
 }
 
-// missed is a key that the feed said had changed, and that is as it was: a lock
-// was taken and given up between two looks.
-func (t *tracker) missed(key string, m *mark, w *witness) {
-	if len(w.told) > 0 && w.whole && t.rows[key] == nil {
-		t.f.record(diff(nil, nil, w)...)
-		return
-	}
-	if !m.tracked || t.rows[key] != nil || !family.NameCandidate(key, t.in.own...) {
-		return
-	}
-	if at, ok := t.read.echoes[key]; ok && w.at.Sub(at) < tellTolerance {
-		return // its end was found before it was told
-	}
-	t.echo(key, w.at)
-	e := about(w.key, FeedGap)
-	e.At, e.Source, e.Inferred, e.Note = w.at, w.source, true, "taken and given up between two looks: its holder was not seen"
-	t.f.record(e)
-}
-
-// echo notes that a key was found gone before that was told.
-func (t *tracker) echo(key string, at time.Time) {
-	if t.read.echoes == nil {
-		t.read.echoes = map[string]time.Time{}
-	}
-	if len(t.read.echoes) > keysKept/10 {
-		for k, then := range t.read.echoes {
-			if at.Sub(then) > tellTolerance {
-				delete(t.read.echoes, k)
-			}
-		}
-	}
-	t.read.echoes[key] = at
-}
-
 // empty notes that a key was found without a lock while a scan is under way: a
 // page that was read before may still come.
 func (t *tracker) empty(key string, at time.Time) {
-	r := &t.read
-	if r.absent == nil {
-		r.absent = map[string]time.Time{}
-	}
-	if len(r.absent) > keysKept/10 {
-		for k, then := range r.absent {
-			if at.Sub(then) > 2*stepTimeout {
-				delete(r.absent, k)
-			}
-		}
-	}
-	r.absent[key] = at
+	note(&t.read.absent, key, at, at.Add(-2*stepTimeout))
 }
 
 // judge notes changes that the feed did not tell of. It may still be about to,

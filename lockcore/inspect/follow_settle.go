@@ -98,6 +98,9 @@ func (t *tracker) settleKey(job *readJob, key string, locks []*Lock, m *mark, co
 	if len(locks) == 0 && t.scan.cancel != nil {
 		t.empty(key, job.began)
 	}
+	if ends, there := job.ends[key]; there && len(locks) == 0 {
+		t.survives(key, ends, job.done)
+	}
 	for r := t.rows[key]; r != nil; {
 		next := r.next
 		i := slices.IndexFunc(locks, func(l *Lock) bool { return l.Field == r.w.Field && l.HasField == r.w.HasField })
@@ -163,14 +166,15 @@ func (t *tracker) change(r *row, cur *Lock, w *witness) bool {
 	if cur == nil {
 		t.pasts.note(events, nil, t.pasts.lints(&Watched{Lock: *prev}, w.at))
 		t.f.record(events...)
-		t.remove(r)
 		t.ghost(string(prev.Key), w.at)
 		if !w.touched {
 			t.echo(string(prev.Key), w.at)
 		}
-		for _, c := range prev.Companions { // they went with it, and nobody told yet
+		for _, c := range prev.Companions { // they went with it, and nobody told yet, or go later
 			t.echo(string(c), w.at)
+			t.survives(string(c), t.companions[string(c)].ends, w.at)
 		}
+		t.remove(r)
 		return true
 	}
 	next := t.watched(r, cur, events, w)

@@ -36,7 +36,7 @@ type watching struct {
 	t      *testing.T
 	f      *Follower
 	events []Event
-	limit  time.Duration // of every wait; 0: 15 s
+	limit  time.Duration // of every wait, where it is more than a minute
 }
 
 func follow(t *testing.T, n Node, q Query, opt FollowOptions) *watching {

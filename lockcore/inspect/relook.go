@@ -99,5 +99,7 @@ func (in *Inspector) relook(ctx context.Context, n Node, probes []probe, known [
 		// cannot be recognised by its main key alone.
 		return sm == nil || !sm.known() || sm.Type != family.None && !f.Claim.Companion
 	})
-	return in.decode(ctx, n, samples, left)
+	found, err := in.decode(ctx, n, samples, left)
+	found.outlived(samples)
+	return found, err
 }
