@@ -19,7 +19,7 @@ const (
 	mostFull     = 20000 // the same at full speed
 	politeTarget = 400 * time.Microsecond
 	fullTarget   = 8 * time.Millisecond
-	politeRest   = 9.0  // times what the server was kept busy: a tenth of its time is ours
+	politeRest   = 11.0 // times what the server was kept busy: a twelfth of its time is ours
 	idleRest     = 1.5  // the same where nobody else is to be spared
 	idleOps      = 1000 // commands a second below which a server is idle
 	lateCalls    = 3    // in a row, after which it is idle no more
