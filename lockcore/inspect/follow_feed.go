@@ -39,6 +39,7 @@ type feeding struct {
 	backoff  time.Duration
 	lostAt   time.Time
 	pinged   time.Time // an answer is awaited since then
+	sure     time.Time // when it was last asked what it has answered
 	pingAt   time.Time
 	setAt    time.Time // when the notification setting is looked at next
 
@@ -111,6 +112,7 @@ func (t *tracker) pingFeed(now time.Time, wake *earliest) {
 func (t *tracker) checkSetting(level notifyLevel) {
 	if level != t.level && t.feeds.cur != nil {
 		t.level = level
+		t.untold(true)
 		t.feedLost(time.Now(), errors.New("notifications were switched off or cut down"))
 	}
 }
@@ -166,7 +168,7 @@ func (t *tracker) catchUp(now time.Time, had prefixSet) {
 func (t *tracker) choose(now time.Time, f *feed, single *redis.Client, covered prefixSet) {
 	fs := &t.feeds
 	untold := fs.cur == nil && f != nil // what changed since the last look, nobody told
-	fs.cur, fs.covered, fs.pinged, fs.pingAt, fs.swapped = f, covered, time.Time{}, now, now
+	fs.cur, fs.covered, fs.pinged, fs.pingAt, fs.swapped, fs.sure = f, covered, time.Time{}, now, now, now
 	t.box.follow(f)
 	source, words := ByPolling, "by polling"
 	fs.notifies = false
@@ -196,7 +198,12 @@ func (t *tracker) choose(now time.Time, f *feed, single *redis.Client, covered p
 		}
 		fs.lostAt = time.Time{}
 	}
-	t.publish(func(s *NodeStatus) { s.Source, s.Following = source, words })
+	t.publish(func(s *NodeStatus) {
+		if source != ByPolling && (untold || s.Source == ByPolling) {
+			s.heardBefore, s.heard = s.heard, hearing{from: now}
+		}
+		s.Source, s.Following = source, words
+	})
 	if changed {
 		t.f.mu.Lock()
 		t.f.record(Event{
@@ -221,12 +228,27 @@ func (t *tracker) sourceNote(s Source, words string) string {
 	return "followed " + words + " now"
 }
 
+// untold notes that nothing is told from now on, and up to when all was: to what
+// the feed has last answered. One that kept silent had told of nothing for sure.
+func (t *tracker) untold(silent bool) {
+	sure := t.feeds.sure
+	t.publish(func(s *NodeStatus) {
+		switch {
+		case silent:
+			s.heard.to, s.heardBefore = s.heard.from, hearing{}
+		case s.Source != ByPolling && s.heard.to.IsZero():
+			s.heard.to = sure
+		}
+	})
+}
+
 // feedLost drops a feed; the next one is asked for at once.
 func (t *tracker) feedLost(now time.Time, err error) {
 	t.feeds.lostAt = now
 	if h := t.status.Heard; !h.IsZero() && !t.feeds.pinged.IsZero() {
 		t.feeds.lostAt = h
 	}
+	t.untold(false)
 	t.feeds.closeAll()
 	t.box.follow(nil)
 	t.trouble = err
@@ -249,6 +271,7 @@ func (t *tracker) strike(now time.Time) {
 	if fs.notifies { // they kept silent too
 		fs.distrust[ByNotification] = now.Add(distrustFor)
 	}
+	t.untold(true)
 	t.feedLost(now, errors.New("changes were not told"))
 }
 

@@ -172,7 +172,7 @@ func (t *tracker) publish(change func(s *NodeStatus)) {
 	before := t.status
 	change(&t.status)
 	if before.Reach != t.status.Reach || before.Following != t.status.Following || before.Err != t.status.Err ||
-		before.Scanning != t.status.Scanning || before.Coverage.Scanned != t.status.Coverage.Scanned ||
+		before.Scanning != t.status.Scanning || before.heard != t.status.heard || before.Coverage.Scanned != t.status.Coverage.Scanned ||
 		t.status.Heard.Sub(before.Heard) >= pulse/2 {
 		t.f.bump()
 	}
@@ -267,6 +267,7 @@ func (t *tracker) checked(broken, again error) {
 func (t *tracker) lose(now time.Time, err error) {
 	t.trouble, t.since, t.retry, t.askedAt, t.stuck = err, t.status.Heard, firstRetry, time.Time{}, false
 	t.scan.stop()
+	t.untold(false)
 	t.feeds.closeAll()
 	t.feeds.pinged = time.Time{}
 	t.publish(func(s *NodeStatus) {

@@ -28,6 +28,9 @@ func (t *tracker) open(news told) {
 	}
 	for _, mark := range news.pongs { // last: an answer comes after all that was told before it
 		if mark == feedMark {
+			if at := t.feeds.pinged; !at.IsZero() {
+				t.feeds.sure = at
+			}
 			t.feeds.pinged = time.Time{}
 			t.answered(news.heard)
 		} else {

@@ -79,7 +79,12 @@ type NodeStatus struct {
 	Scanning bool
 	Coverage Coverage
 	DeepAt   time.Time // when a deep pass ended that was asked for; zero: none was
+
+	heard, heardBefore hearing
 }
+
+// hearing is a time in which the server told of changes.
+type hearing struct{ from, to time.Time } // to: zero while it does
 
 // View is all that a Follower knows at one moment. It does not change.
 type View struct {
@@ -154,14 +159,33 @@ func (v *View) Node(l *Lock) *NodeStatus {
 }
 
 // Known is up to when what a row says is known to hold: while the server tells
-// of changes, the moment it was last heard; else the moment of the last look. A
-// deadline that lies after it was not reached as far as anybody knows.
+// of changes, the moment it was last heard; where it has ceased to, that moment
+// then; else the moment of the last look. A deadline that lies after it was not
+// reached as far as anybody knows.
 func (v *View) Known(w *Watched) time.Time {
 	n := v.Node(&w.Lock)
-	if n == nil || w.Unread != "" || n.Reach == Late && n.Err != "" || n.Source == ByPolling || n.Heard.Before(w.SampledAt) {
+	if n == nil || w.Unread != "" || n.Reach == Late && n.Err != "" {
 		return w.SampledAt
 	}
-	return n.Heard
+	if told := n.toldUntil(w.SampledAt); told.After(w.SampledAt) {
+		return told
+	}
+	return w.SampledAt
+}
+
+// toldUntil is up to when every change was told to what was looked at then; zero
+// where nothing was. A look from before a gap is not made surer by what is told
+// after it.
+func (n *NodeStatus) toldUntil(look time.Time) time.Time {
+	switch {
+	case n.Source != ByPolling && n.heard.to.IsZero() && !look.Before(n.heard.from):
+		return n.Heard
+	case !look.Before(n.heard.from):
+		return n.heard.to
+	case !look.Before(n.heardBefore.from):
+		return n.heardBefore.to
+	}
+	return time.Time{}
 }
 
 // Words says how a node stands, for a header: "live, by tracking",
