@@ -174,7 +174,9 @@ func (m root) hintLine() string {
 	hints := m.keys.Hints(m.scope())
 	var parts []string
 	for _, b := range hints {
-		parts = append(parts, m.theme.Key.Wrap(keymap.Name(b.Keys[0]))+" "+b.Hint)
+		if text := m.hintOf(b); text != "" {
+			parts = append(parts, m.theme.Key.Wrap(keymap.Name(b.Keys[0]))+" "+text)
+		}
 	}
 	line := " " + strings.Join(parts, "  ")
 	for keep := 2; len(parts) > keep && theme.Width(line) > m.width; { // the last two are quit or back, and help
@@ -182,6 +184,20 @@ func (m root) hintLine() string {
 		line = " " + strings.Join(parts, "  ")
 	}
 	return line
+}
+
+// hintOf is what a key does here, in a word or two; "" where it does nothing. A
+// panel's keys are those of its question, and not of what comes before and after.
+func (m root) hintOf(b keymap.Binding) string {
+	p := &m.release
+	switch {
+	case m.scope() != keymap.Release:
+	case b.ID == keymap.Next && (p.stage != asking || m.off(toRelease) != ""):
+		return ""
+	case b.ID == keymap.Close && (p.stage == picking || p.stage == done):
+		return "back"
+	}
+	return b.Hint
 }
 
 func (m root) rule() string {

@@ -311,7 +311,7 @@ func (m root) outcomeText() []string {
 		lines = append(lines, m.warned(w)...)
 	}
 	for _, s := range p.outcome.Steps {
-		if s.Plainly {
+		if s.Plainly && s.Word.Done() {
 			lines = append(lines, " It was done between WATCH and EXEC: this user may run no scripts.")
 		}
 	}
