@@ -88,6 +88,9 @@ func (a *act) checkAllowed() error {
 		return nil
 	case a.t.Info.ReadOnly:
 		return &refusal{"nothing was changed: this target was opened read-only"}
+	case a.t.Info.Role == target.Replica && a.t.Info.Mode == target.Single:
+		// What it has, its master may have otherwise: not even that nobody holds it is sure.
+		return &refusal{"nothing was changed: this server is a replica: what it says may be old, and what it changes is lost; act on its master"}
 	case !a.t.Guarded():
 		return nil
 	case !a.opts.yes || a.opts.reason == "" || !a.namesHolder():

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -103,6 +104,21 @@ func TestReleaseOutcomes(t *testing.T) {
 				t.Errorf("left: %v", left)
 			}
 		})
+	}
+}
+
+// A replica may be behind its master: nothing is concluded from what it has not.
+func TestReleaseOnAReplica(t *testing.T) {
+	a := newActing(t)
+	replica := redistest.StartReplica(t, a.s)
+	a.give("set lock:a " + tokenA + " px 60000")
+	for _, args := range [][]string{
+		{"release", "lock:none", "--if-holder", tokenA}, {"release", "lock:a", "--if-holder", tokenB},
+		{"release", "lock:a", "--if-holder", tokenA}, {"ttl", "lock:none", "1m", "--if-holder", tokenA},
+	} {
+		r := run(t, a.env, slices.Concat(args, sure, []string{"-p", fmt.Sprint(replica.Port)})...)
+		r.expect(t, fmt.Sprint(args), exitRefused, "REFUSED ")
+		r.has(t, fmt.Sprint(args), exitRefused, "a replica", "act on its master")
 	}
 }
 
