@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,26 @@ import (
 
 	"fencepost/lockcore/redistest"
 )
+
+// What is typed into a console has to come from a terminal: the lines of a file
+// would be keys, and of a stream that cannot be waited for it could not begin.
+func TestConsoleWithoutATerminalToReadFrom(t *testing.T) {
+	ours, theirs, err := pty.Open()
+	if err != nil {
+		t.Skip("no terminal here: ", err)
+	}
+	defer func() { _ = ours.Close(); _ = theirs.Close() }()
+	nothing, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = nothing.Close() }()
+	var errs strings.Builder
+	code := Run(nil, func(string) string { return "" }, nothing, theirs, &errs)
+	if said := errs.String(); code != exitUsage || !strings.Contains(said, "standard input is no terminal") || strings.Contains(said, "bubbletea") {
+		t.Errorf("exit %d: %s", code, said)
+	}
+}
 
 // B15 on a terminal: a user name without a password asks for it, and does not
 // show what is typed.

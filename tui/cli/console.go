@@ -41,6 +41,9 @@ func runConsole(ctx context.Context, inv *invocation) int {
 	if inv.opts.audit == "-" && inv.isTerminal(inv.err) {
 		return inv.fail(usagef("--audit - would write across the screen: name a file, or send standard error elsewhere"))
 	}
+	if !inv.isTerminal(inv.in) {
+		return inv.fail(usagef("the console reads keys, and standard input is no terminal (</dev/tty makes it one); fencepost list prints the locks"))
+	}
 	open := inv.openSandbox
 	if inv.hasTarget() {
 		open = inv.openTarget
