@@ -143,9 +143,9 @@ func actFlags() []flag {
 		{"reason", "", "TEXT", "why, for the audit", "", g, func(o *options) any { return &o.reason }},
 		{"yes", "", "", "do not ask", "", g, func(o *options) any { return &o.yes }},
 		{"dry-run", "", "", "print the commands and do nothing", "", g, func(o *options) any { return &o.dryRun }},
-		{"max", "", "N", "no more than so many locks", "a number from 1 on", g, func(o *options) any { return (*positive)(&o.max) }},
+		{"max", "", "N", "no more than so many locks (audit: only the last so many acts)", "a number from 1 on", g, func(o *options) any { return (*positive)(&o.max) }},
 		{"watch-after", "", "DURATION", "how long to watch who takes it next (2s on a terminal)", "a time, as 500ms or 10s", g, func(o *options) any { return &o.watchAfter }},
-		{"audit", "", "FILE", "where to write down what was changed (- is standard error)", "", g, func(o *options) any { return &o.audit }},
+		{"audit", "", "FILE", "where what was changed is written down (- is standard error)", "", g, func(o *options) any { return &o.audit }},
 		{"listen", "", "HOST:PORT", "where the sandbox listens (127.0.0.1:6399)", "", g, func(o *options) any { return &o.listen }},
 	}
 }
