@@ -84,6 +84,12 @@ func TestChangedHandsWhileThePanelIsOpen(t *testing.T) {
 		b.pass(1200 * time.Millisecond)
 		b.want("changed hands", redissonB, "Release is off")
 		b.never("\n ends ") // what it asked about runs down no more
+		b.do("DEL", "order:1")
+		b.hold("order:1", "0000aaaa-0795-4907-87fd-6c719a6b4586:3", 50*time.Second)
+		b.pass(1200 * time.Millisecond)
+		b.want(redissonB + " had it then") // whoever has it by now
+		b.do("DEL", "order:1")
+		b.hold("order:1", redissonB, 50*time.Second)
 		b.press("tab", "enter")
 		if got := b.do("HEXISTS", "order:1", redissonB); got != int64(1) {
 			t.Error("the new holder's lock was released")
