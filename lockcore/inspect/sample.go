@@ -1,7 +1,9 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -192,7 +194,7 @@ func pairsOf(t family.Type, reply any) []family.Pair {
 		for k, v := range m {
 			pairs = append(pairs, family.Pair{A: text(k), B: text(v)})
 		}
-		return pairs
+		return inOrder(pairs)
 	}
 	items, _ := reply.([]any)
 	if t == family.Set && len(items) == 2 { // cursor, members
@@ -211,5 +213,15 @@ func pairsOf(t family.Type, reply any) []family.Pair {
 			pairs = append(pairs, family.Pair{A: text(items[i])})
 		}
 	}
+	if t == family.Hash {
+		return inOrder(pairs)
+	}
+	return pairs
+}
+
+// inOrder sorts the fields of a hash, which have no order of their own: with one
+// that differs from look to look the holders of a lock would change places.
+func inOrder(pairs []family.Pair) []family.Pair {
+	slices.SortFunc(pairs, func(a, b family.Pair) int { return cmp.Compare(a.A, b.A) })
 	return pairs
 }
