@@ -179,6 +179,17 @@ func TestGoldenDetailHelpAndSmall(t *testing.T) {
 	golden(t, "empty", newDirect(80, 24).found().view())
 }
 
+// Where not everything could be looked at, it is not said that no lock is there.
+func TestEmptyAndIncomplete(t *testing.T) {
+	d := newDirect(80, 24).found()
+	v := *d.m.feed.view
+	v.Coverage.Complete, v.Coverage.Errors = false, []string{"27 keys could not be read"}
+	d.sees(&v)
+	if s := d.view(); strings.Contains(s, "No locks here") || !strings.Contains(s, "not everything could be looked at") {
+		t.Errorf("%s", s)
+	}
+}
+
 // A server that is lost shows at once; rows keep their last facts with their
 // age, and nothing counts on as if it were known.
 func TestGoldenServerLost(t *testing.T) {

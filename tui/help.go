@@ -94,7 +94,7 @@ func legend() []string {
 		"AGE is up to how long ago the facts are known to hold. A \"?\" behind EXPIRES says that this was so when the server was last heard.",
 		"FENCE is the fencing token, which grows with every holder. WAIT is how many wait, where the library lets that be seen. FAMILY is the library; a \"?\" behind it says that the shape fits others too.",
 		"live, by tracking: the server says at once that a key changed. By notifications: it also says how. By polling: it says nothing and is asked again and again, so what comes and goes in between is missed.",
-		"looked at by name: only keys whose name promises a lock were read. Deep: the shape of every key was looked at.",
+		"looked at by name: only keys whose name promises a lock were read. Deep: the shape of every key was looked at.   doubtful: so many may be locks, and nothing sure says so; fencepost --possible shows them.",
 		"Evidence is no verdict: a holder that renews may have finished its work, one that does not may be in the middle of it. (inferred): concluded, not seen.",
 	}
 }

@@ -206,6 +206,8 @@ func (m root) emptyList() []string {
 		return []string{"", "  The server does not answer, and no lock was seen before."}
 	case !m.feed.through:
 		return []string{"", "  Looking for locks" + m.theme.Glyph.Ellipsis}
+	case !m.feed.view.Coverage.Complete:
+		return []string{"", "  No lock was found, and not everything could be looked at: see the second line."}
 	}
 	return []string{"", "  No locks here. The second line says what was looked at."}
 }
