@@ -27,7 +27,7 @@ func (m root) bodyHeight() int { return m.height - headLines - footLines }
 // draw puts the screen together: exactly height lines, none wider than width,
 // because Bubble Tea cuts what is too long from the top.
 func (m root) draw() string {
-	if m.width < minWidth || m.height < minHeight {
+	if m.unseen() {
 		return m.tooSmall()
 	}
 	if lines, ok := m.labLines(); ok {
@@ -64,6 +64,9 @@ func (m root) fit(lines []string) string {
 	}
 	return strings.Join(lines, "\n")
 }
+
+// unseen reports whether the terminal is too small to show anything.
+func (m root) unseen() bool { return m.width < minWidth || m.height < minHeight }
 
 func (m root) tooSmall() string {
 	text := fmt.Sprintf("fencepost needs a terminal of %dx%d; this one is %dx%d", minWidth, minHeight, m.width, m.height)

@@ -16,6 +16,9 @@ import (
 // binding matches. It is replayed rune by rune, but what was typed before a
 // dialog was drawn is dropped, and a paste is never taken for keys.
 func (m root) typed(msg tea.KeyMsg) (root, tea.Cmd) {
+	if m.unseen() {
+		return m.unseenKey(msg.String())
+	}
 	if msg.Type != tea.KeyRunes || (len(msg.Runes) < 2 && !msg.Paste) {
 		return m.key(msg.String())
 	}
@@ -35,6 +38,20 @@ func (m root) typed(msg tea.KeyMsg) (root, tea.Cmd) {
 		}
 	}
 	return m, tea.Batch(cmds...)
+}
+
+// unseenKey is a key where the terminal is too small to show what it would do:
+// only what ends the program counts, or lets it wait.
+func (m root) unseenKey(name string) (root, tea.Cmd) {
+	switch id, _ := m.keys.Match(m.scope(), name); id {
+	case keymap.Abort:
+		return m, tea.Interrupt
+	case keymap.Suspend:
+		return m, tea.Suspend
+	case keymap.Quit:
+		return m, tea.Quit
+	}
+	return m, nil
 }
 
 // clean turns pasted text into one line without control characters.

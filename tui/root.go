@@ -115,6 +115,9 @@ func (m root) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 func (m root) handle(msg tea.Msg) (root, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
+		if m.unseen() { // a question that comes into sight now is drawn now
+			m.release.drawn, m.bulk.drawn = m.now, m.now
+		}
 		m.width, m.height = msg.Width, msg.Height
 		m.list = m.list.sync(m)
 		return m, nil
