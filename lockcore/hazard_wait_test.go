@@ -87,6 +87,35 @@ func TestH57_ReleasedWhileNobodyHeard(t *testing.T) {
 	}
 }
 
+// The first in line hears of the release, and gives up while its request is on
+// its way. Nobody tells the second one again.
+func TestH57_WhoHeardOfItGaveUp(t *testing.T) {
+	s := redistest.Start(t)
+	p := redistest.NewProxy(t, s.Addr)
+	l := onServer(t, p.Addr)
+	holder := take(t, onServer(t, s.Addr), "a")
+	ctx, giveUp := context.WithCancel(t.Context())
+	defer giveUp()
+	first := wait(ctx, l, "a")
+	until(t, "it hears", time.Second, func() bool { return l.ears.live(holder.h.names) })
+	second := wait(t.Context(), l, "a")
+	until(t, "it stands in line", time.Second, func() bool {
+		l.lines.mu.Lock()
+		defer l.lines.mu.Unlock()
+		ln := l.lines.all[holder.h.channel]
+		return ln != nil && len(ln.turns) == 2
+	})
+	time.Sleep(50 * time.Millisecond) // the request that follows the subscription
+	p.DelayRequests(3 * time.Second)
+	asked := p.Seen("EVALSHA")
+	release(t, holder)
+	until(t, "it asks", time.Second, func() bool { return p.Seen("EVALSHA") > asked })
+	p.DelayRequests(0)
+	giveUp()
+	<-first.done
+	second.within(t, time.Second)
+}
+
 // An expiry is told to nobody. The waiter knows the TTL.
 func TestH58_TheHolderDied(t *testing.T) {
 	virtual(t, func(t *testing.T, w *world) {

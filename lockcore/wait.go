@@ -53,9 +53,12 @@ func (w *waiting) inLine(ctx context.Context) (*Lease, error) {
 		return nil, w.ended(ctx)
 	}
 	for {
-		until := time.Now().Add(w.sleep(ln))
+		until, asked := time.Now().Add(w.sleep(ln)), w.asked
 		lease, pause, err := w.askWhenFree(ctx, ln.box, false, until, func(news) time.Time { return until })
 		if err != nil {
+			if w.asked > asked { // what was heard went with this request: the next in line asks anew
+				ln.next = time.Time{}
+			}
 			return nil, err
 		}
 		ln.next = time.Now().Add(pause)
