@@ -6,6 +6,7 @@ import (
 	"net"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -190,4 +191,30 @@ func TestH55_PanicAndGoexitRelease(t *testing.T) {
 	if n := len(seen.of(EventWorkFailed)); n != 2 {
 		t.Errorf("%d of 2 failures of the work were told", n)
 	}
+}
+
+// Those who release at once wait for each other, and no longer for that than
+// one of them may take.
+func TestReleasesAtOnceTakeTheTimeOfOne(t *testing.T) {
+	s := redistest.Start(t)
+	p := redistest.NewProxy(t, s.Addr)
+	l := onServer(t, p.Addr, WithTTL(20*time.Second), WithOpTimeout(400*time.Millisecond))
+	lease := take(t, l, "a")
+	p.BlackHole()
+	began := time.Now()
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			var op *OpError
+			if err := lease.Release(t.Context()); !errors.As(err, &op) {
+				t.Errorf("no answer, and Release says %v", err)
+			}
+		})
+	}
+	all.Wait()
+	if took := time.Since(began); took > 800*time.Millisecond {
+		t.Errorf("four at once took %v", took)
+	}
+	p.Heal()
+	release(t, lease)
 }

@@ -10,6 +10,7 @@ import (
 
 // release ends the lease. See Lease.Release.
 func (h *hold) release(ctx context.Context) error {
+	began := h.l.clock.read() // to wait for another Release is part of its time
 	h.releasing.Lock()
 	defer h.releasing.Unlock()
 	h.mu.Lock()
@@ -30,7 +31,6 @@ func (h *hold) release(ctx context.Context) error {
 			return h.errNow()
 		}
 	}
-	began := h.l.clock.read()
 	reply, err := h.unlock(ctx, began)
 	if err != nil {
 		err = opError("release", h.name, err)
@@ -77,7 +77,7 @@ func (h *hold) released(ctx context.Context, reply wire.OwnedReply, began instan
 // operation's timeout, whether or not ctx ends. The script answers the second
 // request as the first.
 func (h *hold) unlock(ctx context.Context, began instant) (wire.OwnedReply, error) {
-	for try, now := 0, began; ; try++ {
+	for try, now := 0, h.l.clock.read(); ; try++ {
 		left := h.cfg.timeout() - now.since(began)
 		reply, err := h.unlockOnce(ctx, now, max(left, time.Millisecond))
 		if err == nil || !passing(err) || try == 4 {
