@@ -28,8 +28,11 @@ type lostError struct {
 
 func (e *lostError) Error() string {
 	text := fmt.Sprintf("%v: %q: %v", ErrLost, e.name, e.why)
-	if !e.holder.none() {
+	switch {
+	case !e.holder.none():
 		text += " " + e.holder.String()
+	case errors.Is(e.why, errTaken): // the first answer, which said it, was lost
+		text += " somebody else"
 	}
 	return text
 }

@@ -197,6 +197,7 @@ func TestErrorsRead(t *testing.T) {
 		&HeldError{Name: "a", Holder: Holder{Token: "t", Fence: Fence{3}, Host: "web\x1b[31m", PID: 7, Label: "job"}, TTL: time.Second}: `lockcore: not acquired: "a" is held by web\x1b[31m/7 (job), fence 3, since 0001-01-01T00:00:00Z, TTL 1s`,
 		&HeldError{Name: "a", Holder: Holder{Raw: "x\x00"}, TTL: time.Second}:                                                           `lockcore: not acquired: "a" is held by a value that lockcore did not write: x\x00, TTL 1s`,
 		&HeldError{Name: "a", TTL: time.Second}:                                                                                         `lockcore: not acquired: "a" is kept for another waiter for 1s`,
+		&lostError{name: "a", why: errTaken}:                                                                                            `lockcore: lease lost: "a": the lock is now held by somebody else`,
 		&HeldError{Name: "a", Cause: context.Canceled, unasked: true}:                                                                   `lockcore: not acquired: "a": no answer yet: context canceled`,
 		&StaleError{Resource: "r", Fence: Fence{3}, Seen: Fence{4}}:                                                                     `lockcore: stale fence: "r" has seen 4, this is 3`,
 		&OpError{Op: "renew", Name: "a", Outcome: Unknown, Err: errors.New("EOF\x1b")}:                                                  `lockcore: renew "a": outcome unknown: EOF\x1b`,
