@@ -140,7 +140,7 @@ func (h *hold) settle(ctx context.Context, reply wire.AcquireReply, sent instant
 	}
 	switch reply.Status {
 	case wire.Granted:
-		fence, err := ParseFence(reply.Fence)
+		fence, err := ParseFence(reply.Fence) // the script has checked that it is a number
 		if err == nil && h.l.clock.read().since(sent) >= h.cfg.ttl-margin(h.cfg.ttl) {
 			err = errTooLate
 		}
@@ -164,11 +164,15 @@ func (h *hold) settle(ctx context.Context, reply wire.AcquireReply, sent instant
 
 // heldBy is the error that says who has the lock.
 func (h *hold) heldBy(reply wire.AcquireReply) *HeldError {
-	return &HeldError{Name: h.name, Holder: parseHolder(reply.Holder), TTL: time.Duration(reply.WaitMS) * time.Millisecond}
+	return &HeldError{
+		Name: h.name, Holder: parseHolder(reply.Holder), TTL: fromMS(reply.WaitMS),
+		blank: reply.Holder == "" && !h.cfg.fair, // only in fair mode a free lock is kept
+	}
 }
 
-// noTTL reports whether the lock in the way has none.
-func noTTL(reply wire.AcquireReply) bool { return reply.WaitMS < 0 && reply.Holder != "" }
+// noTTL reports whether the lock in the way has none. One that is kept for
+// another waiter is kept for some time.
+func noTTL(reply wire.AcquireReply) bool { return reply.WaitMS < 0 }
 
 var errNoTTL = errors.New("the lock in the way has no expiry")
 

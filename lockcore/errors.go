@@ -41,10 +41,11 @@ var (
 type HeldError struct {
 	Name   string
 	Holder Holder        // the zero Holder when the lock is kept for a waiter of the fair queue
-	TTL    time.Duration // of the lock, when it was last asked for
+	TTL    time.Duration // of the lock, when it was last asked for; 100 years where it is longer
 	Cause  error         // what ended the wait; nil for TryAcquire
 
 	unasked bool // the wait ended before the server had answered once
+	blank   bool // there is a lock, and its value is empty
 }
 
 func (e *HeldError) Error() string {
@@ -52,7 +53,7 @@ func (e *HeldError) Error() string {
 	switch {
 	case e.unasked:
 		text += ": no answer yet"
-	case e.Holder.none():
+	case e.Holder.none() && !e.blank:
 		text += fmt.Sprintf(" is kept for another waiter for %v", e.TTL)
 	default:
 		text += fmt.Sprintf(" is held by %v, TTL %v", e.Holder, e.TTL)

@@ -15,7 +15,7 @@ type Info struct {
 	Name   string
 	Held   bool
 	Holder Holder
-	TTL    time.Duration // negative: the lock has none
+	TTL    time.Duration // negative: the lock has none; 100 years where it is longer
 	Fence  Fence         // the last one given; zero for none
 }
 
@@ -26,11 +26,11 @@ func (l *Locker) Inspect(ctx context.Context, name string) (Info, error) {
 		return Info{}, err
 	}
 	var value, counter *redis.StringCmd
-	var pttl *redis.DurationCmd
+	pttl := redis.NewIntCmd(ctx, "pttl", n.keys.Lock) // go-redis's own PTTL overflows
 	err = l.send.do(ctx, l.cfg.timeout(), func(ctx context.Context) error {
 		_, err := l.send.rdb.TxPipelined(ctx, func(pipe redis.Pipeliner) error {
-			value, pttl, counter = pipe.Get(ctx, n.keys.Lock), pipe.PTTL(ctx, n.keys.Lock), pipe.Get(ctx, n.keys.Counter)
-			return nil
+			value, counter = pipe.Get(ctx, n.keys.Lock), pipe.Get(ctx, n.keys.Counter)
+			return pipe.Process(ctx, pttl) // only queues
 		})
 		return err
 	})
@@ -44,7 +44,7 @@ func (l *Locker) Inspect(ctx context.Context, name string) (Info, error) {
 		}
 	}
 	if info.Held {
-		info.Holder, info.TTL = parseHolder(wire.Raw(value.Val())), pttl.Val()
+		info.Holder, info.TTL = parseHolder(wire.Raw(value.Val())), fromMS(pttl.Val())
 	}
 	return info, nil
 }

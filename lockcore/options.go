@@ -2,6 +2,7 @@ package lockcore
 
 import (
 	"context"
+	"math"
 	"os"
 	"strconv"
 	"time"
@@ -81,6 +82,15 @@ func (c *config) apply(opts []Option) error {
 // its holder believes, never shorter.
 func ceilMS(d time.Duration) int64 {
 	return int64((d + time.Millisecond - 1) / time.Millisecond)
+}
+
+// longestTTL is what a TTL counts as that is longer: no Duration holds all that
+// Redis takes for one, and what overflows may come out below zero.
+const longestTTL = 100 * MaxTTL
+
+// fromMS is a TTL as the server tells it, in milliseconds.
+func fromMS(ms int64) time.Duration {
+	return time.Duration(min(ms, longestTTL.Milliseconds())) * time.Millisecond
 }
 
 // timeout bounds one command.
@@ -217,9 +227,16 @@ func WithReplicas(n int, d time.Duration) Option {
 
 // FenceFloor makes the fence larger than seen. It repairs a counter that was
 // lost (a flush, an old backup) while a guard still remembers larger numbers:
-// take seen from the StaleError, or from Guard.Seen.
+// take seen from the StaleError, or from Guard.Seen. Redis counts to 2^63-1, so
+// the floor is below that.
 func FenceFloor(seen Fence) Option {
-	return func(c *config) error { c.floor = seen; return nil }
+	return func(c *config) error {
+		if seen.n >= math.MaxInt64 {
+			return usage("there is no number above the floor %v", seen)
+		}
+		c.floor = seen
+		return nil
+	}
 }
 
 // WithExpiringFence lets the counter of a name expire when it was not used for

@@ -122,7 +122,7 @@ func (w *waiting) judge(ctx context.Context, reply wire.AcquireReply, sent insta
 			w.observe(Event{Kind: EventWaiting, Holder: parseHolder(reply.Holder)})
 		}
 		w.last, w.kept = &reply, reply.Holder == ""
-		return nil, time.Duration(reply.WaitMS)*time.Millisecond + jitter(), nil
+		return nil, fromMS(reply.WaitMS) + jitter(), nil
 	}
 	lease, err := w.settle(ctx, reply, sent, nil)
 	return lease, w.cfg.ttl, err

@@ -32,6 +32,8 @@ end
 local function grant()
   local time = redis.call('TIME')
   local fence = draw(time)
+  local bad = unsound(fence) -- before the guard has seen it
+  if bad then return bad end
   if KEYS[6] ~= KEYS[1] then
     local seen = redis.call('GET', KEYS[6])
     if seen then
