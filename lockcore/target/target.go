@@ -124,6 +124,7 @@ func (t *Target) settle(ctx context.Context, client *redis.Client) error {
 	}
 	_ = client.Close() // it only learnt
 	t.Client = t.cluster(in.Addr)
+	in.Role = Master // it asks the masters, whatever the node is that it learnt from
 	return nil
 }
 

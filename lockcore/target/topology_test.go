@@ -108,6 +108,7 @@ func TestOpenCluster(t *testing.T) {
 	if _, ok := single.Client.(*redis.Client); !ok || single.Info.Mode != Cluster || single.Info.Nodes != 3 {
 		t.Errorf("--single: %T, info %+v", single.Client, single.Info)
 	}
+	replicaNamesItsCluster(t, nodes)
 	db := on(nodes[0])
 	db.DB = new(1)
 	refusedWith(t, db, "only database 0")
@@ -126,5 +127,35 @@ func TestOpenCluster(t *testing.T) {
 	o.User, o.Password = "op", secret("pw")
 	if tg := mustOpen(t, o); tg.Info.Mode != Cluster || tg.Info.Nodes != 3 {
 		t.Errorf("info = %+v", tg.Info)
+	}
+}
+
+// replicaNamesItsCluster opens a Cluster by one of its replicas: what is shown
+// is the masters', and they take changes. With --single it is the replica's.
+func replicaNamesItsCluster(t *testing.T, nodes []*redistest.Server) {
+	t.Helper()
+	r := redistest.Start(t, "--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf", "--cluster-node-timeout", "2000")
+	r.Do("CLUSTER", "MEET", nodes[0].Host, nodes[0].Port)
+	r.Until("it follows a master", func() bool {
+		answer, err := r.Try("CLUSTER", "REPLICATE", nodes[0].Do("CLUSTER", "MYID"))
+		return err == nil && answer == "OK"
+	})
+	r.Until("it knows the Cluster", func() bool {
+		state, _ := r.Do("CLUSTER", "INFO").(string)
+		return strings.Contains(state, "cluster_state:ok") && strings.Contains(r.Do("INFO", "replication").(string), "master_link_status:up")
+	})
+	whole := mustOpen(t, on(r))
+	if whole.Info.Mode != Cluster || whole.Info.Role != Master || len(whole.Warnings) > 0 {
+		t.Errorf("by a replica: %s %s, warned of %q", whole.Info.Mode, whole.Info.Role, whole.Warnings)
+	}
+	one := on(r)
+	one.Single = true
+	single, err := Open(t.Context(), one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = single.Close() })
+	if single.Info.Role != Replica || len(single.Warnings) != 1 {
+		t.Errorf("the replica alone: %s, warned of %q", single.Info.Role, single.Warnings)
 	}
 }
