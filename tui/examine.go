@@ -65,12 +65,7 @@ func (m root) examine() (root, tea.Cmd) {
 	}
 	e.asking, e.askedAt = true, m.now
 	ctx, cancel := m.bounded()
-	in, w, id := m.opts.Inspector, r.watched, r.id
-	if p := &m.release; slices.Contains(m.stack, atRelease) && p.live.SampledAt.After(w.SampledAt) {
-		touched := *w
-		touched.SampledAt = p.live.SampledAt // the panel has read it since: what that touched was touched from here
-		w = &touched
-	}
+	in, w, id := m.opts.Inspector, m.readSince(r.watched), r.id
 	return m, func() tea.Msg {
 		defer cancel()
 		look, err := in.Examine(ctx, w)
@@ -81,6 +76,21 @@ func (m root) examine() (root, tea.Cmd) {
 		}
 		return examinedMsg{id, look, err, time.Now()}
 	}
+}
+
+// readSince is a row with the panel's own reading counted in, also one that is
+// still under way: what that touches is touched from here.
+func (m root) readSince(w *inspect.Watched) *inspect.Watched {
+	at := m.release.live.SampledAt
+	if m.release.looking {
+		at = m.now
+	}
+	if !slices.Contains(m.stack, atRelease) || !at.After(w.SampledAt) {
+		return w
+	}
+	touched := *w
+	touched.SampledAt = at
+	return &touched
 }
 
 func (e examinedMsg) apply(m root) (root, tea.Cmd) { //nolint:unparam // an applier may ask for a command, this one does not
