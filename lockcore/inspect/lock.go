@@ -88,6 +88,12 @@ func deadlineAfter(at time.Time, ms int64) time.Time {
 	return at.Add(time.Duration(ms) * time.Millisecond)
 }
 
+// Dated reports whether the lock ends at its Deadline, and not later than any
+// Deadline can say.
+func (l *Lock) Dated() bool {
+	return !l.Deadline.IsZero() && (l.Persistent || !l.Deadline.Equal(l.SampledAt.Add(maxDeadline)))
+}
+
 // Left is what remains of the lock at now, by the last answer; false where no
 // expiry bears on it. Below zero the answer is older than the lease: the lock
 // may be gone, and only the server knows.

@@ -52,6 +52,9 @@ func TestA45AbsurdTTL(t *testing.T) {
 	if d.TTLMS == nil || *d.TTLMS/1000 < 19999999840 || *d.TTLMS/1000 > 19999999845 {
 		t.Errorf("ttl_ms %v", d.TTLMS)
 	}
+	if d.Deadline != nil {
+		t.Errorf("it ends in 634 years, and the deadline is told as %s", *d.Deadline)
+	}
 	run(t, nil, append([]string{"list"}, port(s)...)...).has(t, "list", exitOK, "> 100 y (practically no expiry)")
 }
 

@@ -116,7 +116,7 @@ func newLockDoc(l *inspect.Lock) lockDoc {
 	if !l.Persistent {
 		d.TTLMS = &l.TTL
 	}
-	if !l.Deadline.IsZero() {
+	if l.Dated() {
 		at := stamp(l.Deadline)
 		d.Deadline = &at
 	}
