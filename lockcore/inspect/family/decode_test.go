@@ -356,7 +356,14 @@ var readings = map[string]reading{
 		keys: []*Sample{text("orders:lock", "worker-7", 30000), text("orders:fence", "3", NoTTL)},
 		want: []string{`orders:lock home-grown mutex held (likely); worker-7; fence 3; ttl 30000 +orders:fence`},
 	},
-	"hand-made fence left over":      {keys: []*Sample{text("fence:orders", "42", NoTTL)}},
+	"hand-made fence left over": {keys: []*Sample{text("fence:orders", "42", NoTTL)}},
+	"hand-made by a shell, which adds an end of line": {
+		keys: []*Sample{text("lock:deploy", idA+"\n", 30000), text("lock:job", "web-1:42\r\n", 30000), text("lock:note", "two\nlines\n", 30000)},
+		want: []string{
+			`lock:deploy home-grown mutex held (likely); 8743c9c0-0795-4907-87fd-6c719a6b4586\n; ttl 30000`,
+			`lock:job home-grown mutex held (likely); web-1:42\r\n at web-1/42; ttl 30000`,
+		},
+	},
 	"hand-made with an owner's name": {keys: []*Sample{text("mutex:sync", "worker-7", 30000)}, want: []string{`mutex:sync home-grown mutex held (likely); worker-7; ttl 30000`}},
 	"hand-made with a process":       {keys: []*Sample{text("lock:sync", "48213", 30000)}, want: []string{`lock:sync home-grown mutex held (likely); 48213; ttl 30000`}},
 	"hand-made with JSON": {

@@ -158,7 +158,7 @@ func homegrownValue(f *Facts, r *Reading) {
 		r.Weak = true
 	case classCount:
 		r.Weak = true
-		n, _ := parseInt(v)
+		n, _ := parseInt(line(v))
 		if slotsName(f.Main.Key) {
 			r.Kind = Semaphore
 		}
@@ -172,12 +172,12 @@ func homegrownValue(f *Facts, r *Reading) {
 	case classTime, classISO:
 		homegrownTime(f, r, &h)
 	case classHostPID, classText, classNumber:
-		r.Weak = !oneOff(v)
+		r.Weak = !oneOff(line(v))
 		h.ID = wire.Raw(v)
-		describe(&h, v)
+		describe(&h, line(v))
 	case classJSON:
 		h.ID = wire.Raw(v)
-		r.Fence = describe(&h, v)
+		r.Fence = describe(&h, line(v))
 	default:
 		h.ID = wire.Raw(v)
 	}
@@ -188,7 +188,7 @@ func homegrownValue(f *Facts, r *Reading) {
 // in the past it is when the lock was taken, or a deadline that has passed: the
 // data does not say which.
 func homegrownTime(f *Facts, r *Reading, h *Holder) {
-	ms, ok := timeIn(f.Main.Value)
+	ms, ok := timeIn(line(f.Main.Value))
 	switch {
 	case !ok:
 	case ms > f.NowMS():

@@ -31,7 +31,7 @@ const (
 
 // classOf sorts a string by its value.
 func classOf(s *Sample) class {
-	v := s.Value
+	v := line(s.Value)
 	switch v {
 	case "":
 		if s.Len == 0 {
@@ -70,6 +70,10 @@ func classOf(s *Sample) class {
 	}
 	return classText
 }
+
+// line is a value without the end of line that a shell leaves behind it, as
+// uuidgen | redis-cli -x SET does. The holder is named by the whole.
+func line(v string) string { return strings.TrimSuffix(strings.TrimSuffix(v, "\n"), "\r") }
 
 // libraryToken reports whether a value has the shape of a random token, as
 // libraries make them and people by hand too.
