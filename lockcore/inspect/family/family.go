@@ -192,6 +192,9 @@ type Holder struct {
 	// has one. At 0 or below its library would ignore it.
 	TTL    int64
 	HasTTL bool
+	// Beat is when it last said that it lives, by a clock of its own, where the data
+	// say so: a TTL that is worked out from what others did may move without it.
+	Beat time.Time
 }
 
 // Waiters is what the server shows of who waits.
@@ -288,6 +291,9 @@ type Family struct {
 	// marks Named is asked for every key, and has to be quick.
 	Marks []string
 	Named func(key string) bool
+	// Part knows the names of keys beside a lock that are never one themselves,
+	// whatever they hold. Nil: no name says that alone.
+	Part  func(key string) bool
 	Match func(s *Sample) []Claim
 	// Fields is set where a lock is a field of an ordinary hash that may be
 	// large: for a hash of this name, the glob of the fields that may be locks,

@@ -19,6 +19,10 @@ func fencepost() *Family {
 			_, _, part, ok := wire.SplitKey(key)
 			return ok && (part != wire.PartLock || strings.HasPrefix(key, wire.DefaultPrefix))
 		},
+		Part: func(key string) bool {
+			_, _, part, ok := wire.SplitKey(key)
+			return ok && part != wire.PartLock
+		},
 		Match:   fencepostMatch,
 		Reads:   fencepostReads,
 		Decode:  fencepostDecode,

@@ -22,6 +22,9 @@ func goRedislock() *Family {
 		Named: func(key string) bool {
 			return braced(key) || strings.HasPrefix(key, "{") && (strings.Contains(key, goRedislockCount) || strings.HasSuffix(key, "}"+goRedislockQueue))
 		},
+		Part: func(key string) bool {
+			return strings.Index(key, goRedislockCount) > 1 && key[0] == '{' || strings.HasSuffix(key, "}"+goRedislockQueue)
+		},
 		Match:   goRedislockMatch,
 		Reads:   goRedislockReads,
 		Decode:  goRedislockDecode,

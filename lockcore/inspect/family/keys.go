@@ -1,6 +1,9 @@
 package family
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // after splits a key at a mark that begins it or follows a character that is
 // no letter or digit, as the prefixes end that clients put before their keys:
@@ -16,6 +19,16 @@ func after(key, mark string) (prefix, rest string, ok bool) {
 			return key[:i], key[end:], true
 		}
 		from = i + 1
+	}
+}
+
+// beside is a Family's Part for names that begin with a mark.
+func beside(marks ...string) func(key string) bool {
+	return func(key string) bool {
+		return slices.ContainsFunc(marks, func(mark string) bool {
+			_, _, ok := after(key, mark)
+			return ok
+		})
 	}
 }
 

@@ -21,6 +21,12 @@ func NameCandidate(key string, own ...*Family) bool {
 	return anyKnows(n.others, key) || anyKnows(own, key)
 }
 
+// NamePart reports whether a key's name alone says that it stands beside a lock
+// and is none itself: a queue, a signal, a counter.
+func NamePart(key string) bool {
+	return slices.ContainsFunc(names().parts, func(f *Family) bool { return f.Part(key) })
+}
+
 func anyKnows(families []*Family, key string) bool {
 	for _, f := range families {
 		if f.knows(key) {
@@ -43,6 +49,7 @@ type naming struct {
 	marks  *markTable
 	marked []*Family // have marks
 	others []*Family // judge every name
+	parts  []*Family // know the names of what stands beside a lock
 }
 
 // names is data, made once.
@@ -52,6 +59,9 @@ var names = sync.OnceValue(func() *naming {
 		n.marks.add(m)
 	}
 	for _, f := range all() {
+		if f.Part != nil {
+			n.parts = append(n.parts, f)
+		}
 		switch {
 		case len(f.Marks) > 0:
 			n.marked = append(n.marked, f)

@@ -12,6 +12,7 @@ func pythonRedisLock() *Family {
 	return &Family{
 		ID: pythonRedisLockID, Label: "python-redis-lock", Types: []Type{String, List},
 		Looks: "the base64 of 18 random bytes under lock:, or the list lock-signal: beside it",
+		Part:  beside("lock-signal:"),
 		Match: func(s *Sample) []Claim {
 			if s.Type == List {
 				if prefix, name, ok := after(s.Key, "lock-signal:"); ok {

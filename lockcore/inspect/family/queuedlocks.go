@@ -15,6 +15,7 @@ func queuedLocks() *Family {
 		ID: "redis-queued-locks", Label: "redis_queued_locks", Types: []Type{Hash, ZSet},
 		Looks: "a hash with acq_id under rql:lock:, or the queue rql:lock_queue: beside it",
 		Marks: []string{rqlLock, rqlQueue},
+		Part:  beside(rqlQueue),
 		Match: func(s *Sample) []Claim {
 			if s.Type == ZSet {
 				if prefix, name, ok := after(s.Key, rqlQueue); ok {

@@ -96,6 +96,7 @@ func redisSemaphoreRead(f *Facts) Reading {
 		h.Count++
 		if ms, ok := epochMS(p.B); ok && f.Main.PTTL >= 0 {
 			h.TTL, h.HasTTL = f.Main.PTTL-(last-ms), true
+			h.Beat = at(ms)
 		}
 	}
 	if len(r.Holders) > 0 && f.Main.PTTL >= 0 {

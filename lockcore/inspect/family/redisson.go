@@ -20,6 +20,7 @@ func redisson() *Family {
 			"redisson_lock_token:, redisson_unlock_latch:, …:rwlock_timeout:<n> or <name>:timeout beside one",
 		Marks:       []string{"redisson_", redissonHold, "}:timeout"},
 		Named:       redissonNamed,
+		Part:        redissonPart,
 		Match:       redissonMatch,
 		Channels:    []string{"redisson_*"},
 		FromChannel: redissonFromChannel,
@@ -103,6 +104,20 @@ func redissonHolder(field string) (id string, write, ok bool) {
 func redissonNamed(key string) bool {
 	return strings.HasPrefix(key, "redisson_") || strings.Contains(key, redissonHold) ||
 		strings.HasSuffix(key, "}:timeout")
+}
+
+// redissonPart knows the companions of locks. What ends with :timeout may be
+// anything.
+func redissonPart(key string) bool {
+	if at := strings.LastIndex(key, redissonHold); at > 0 {
+		return isDigits(key[at+len(redissonHold):])
+	}
+	for _, prefix := range [...]string{redissonToken, redissonQueue, redissonTimeout, redissonUnlatch} {
+		if strings.HasPrefix(key, prefix+":") {
+			return true
+		}
+	}
+	return false
 }
 
 func redissonMatch(s *Sample) []Claim {

@@ -17,6 +17,7 @@ func rubySemaphore() *Family {
 		ID: "redis-semaphore-ruby", Label: "redis-semaphore (Ruby)", Types: []Type{Hash, List, String},
 		Looks: "a hash NAME:GRABBED of permit numbers and times, with NAME:AVAILABLE, NAME:EXISTS and NAME:VERSION",
 		Marks: []string{"SEMAPHORE:", ":GRABBED"},
+		Part:  func(key string) bool { return len(rubySemaphorePart(&Sample{Key: key})) > 0 },
 		Match: func(s *Sample) []Claim {
 			if s.Type != Hash {
 				return rubySemaphorePart(s)

@@ -13,6 +13,7 @@ func walrus() *Family {
 	return &Family{
 		ID: "walrus", Label: "walrus Lock", Types: []Type{String, List},
 		Looks: "32 raw bytes under lock:, or the list lock.event: beside it",
+		Part:  beside("lock.event:"),
 		Match: func(s *Sample) []Claim {
 			if s.Type == List {
 				if prefix, name, ok := after(s.Key, "lock.event:"); ok {
