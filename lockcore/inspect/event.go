@@ -110,6 +110,24 @@ func (l *Lock) leftMS(at time.Time) int64 {
 	return max(0, end.Sub(at).Milliseconds())
 }
 
+// endsFor is when one holder's hold ends by itself: its own time where it has
+// one, else the lock's.
+func (l *Lock) endsFor(h family.Holder) (time.Time, bool) {
+	if h.HasTTL {
+		return deadlineAfter(l.SampledAt, h.TTL), true
+	}
+	return l.ends()
+}
+
+// leftOf is what remains of one holder's hold at a moment, for an event.
+func (l *Lock) leftOf(h family.Holder, at time.Time) int64 {
+	if !h.HasTTL {
+		return l.leftMS(at)
+	}
+	end, _ := l.endsFor(h)
+	return max(0, end.Sub(at).Milliseconds())
+}
+
 // held are the holders that the lock's own library would respect now.
 func held(l *Lock) []family.Holder {
 	if l == nil || l.State == family.Lapsed || l.State == family.Free {

@@ -18,15 +18,18 @@ type witness struct {
 	whole  bool     // told is all that happened to the key between the two looks
 	// touched: the feed said that the key changed, whatever the looks show.
 	touched bool
-	flushed bool          // the server said that a database was emptied
-	emptied bool          // its counts say so
-	gap     string        // why changes may have been missed in between; "": they were not
-	evicted bool          // keys were evicted meanwhile, or the server does not say whether
-	forced  *act          // an act of ours that left its receipt; nil: none
-	hold    bool          // and the note that an operator holds the lock
-	key     *Lock         // names the lock where neither look found it
-	rescan  bool          // a scan came upon it
-	within  time.Duration // when the pass before was over that did not see it; 0: there was none lately
+	// seen: renewals of told may have been seen by the look before this one. ahead:
+	// this one may have seen renewals that are told of next.
+	seen, ahead bool
+	flushed     bool          // the server said that a database was emptied
+	emptied     bool          // its counts say so
+	gap         string        // why changes may have been missed in between; "": they were not
+	evicted     bool          // keys were evicted meanwhile, or the server does not say whether
+	forced      *act          // an act of ours that left its receipt; nil: none
+	hold        bool          // and the note that an operator holds the lock
+	key         *Lock         // names the lock where neither look found it
+	rescan      bool          // a scan came upon it
+	within      time.Duration // when the pass before was over that did not see it; 0: there was none lately
 }
 
 // end is when a lock went that is gone: with the last that was told.
@@ -45,7 +48,7 @@ func diff(prev, cur *Lock, w *witness) []Event {
 	was, is := held(prev), held(cur)
 	var out []Event
 	replayed := false
-	if w.whole && len(w.told) > 0 && len(was) <= 1 && len(is) <= 1 {
+	if w.whole && len(w.told) > 0 && len(was) <= 1 && len(is) <= 1 && !prev.shared() && !cur.shared() {
 		out, replayed = replay(prev, cur, w)
 	}
 	switch {
@@ -73,6 +76,12 @@ func diff(prev, cur *Lock, w *witness) []Event {
 		out[n-1].At = w.end()
 	}
 	return out
+}
+
+// shared reports whether several may hold a lock at once: the names of what
+// happened to its key do not say to whose hold.
+func (l *Lock) shared() bool {
+	return l != nil && (l.Kind == family.RWLock || l.Kind == family.Semaphore)
 }
 
 // shifted is a lock that several may hold, or one still holds: who left, who
@@ -110,6 +119,9 @@ func renewals(prev, cur *Lock, is, kept []family.Holder, w *witness) []Event {
 			continue
 		}
 		own = true
+		if !h.Beat.IsZero() && h.Beat.Equal(now.Beat) {
+			continue
+		}
 		before := deadlineAfter(prev.SampledAt, h.TTL)
 		if d := deadlineAfter(cur.SampledAt, now.TTL).Sub(before); d > slack(prev, cur) || d < -slack(prev, cur) {
 			e := about(cur, WasRenewed)
@@ -132,6 +144,23 @@ func renewals(prev, cur *Lock, is, kept []family.Holder, w *witness) []Event {
 		out = append(out, e)
 	}
 	return out
+}
+
+// lastBeat keeps the end of a holder that has not renewed. It is worked out from
+// the key's, which stays as it is when the holder leaves who renewed last: it is no
+// later for that.
+func lastBeat(prev, cur *Lock) {
+	for i := range cur.Holders {
+		h := &cur.Holders[i]
+		if !h.HasTTL || h.Beat.IsZero() {
+			continue
+		}
+		at := slices.IndexFunc(prev.Holders, func(x family.Holder) bool { return sameHolder(x, *h) && x.HasTTL && x.Beat.Equal(h.Beat) })
+		if at < 0 {
+			continue
+		}
+		h.TTL = min(h.TTL, deadlineAfter(prev.SampledAt, prev.Holders[at].TTL).Sub(cur.SampledAt).Milliseconds())
+	}
 }
 
 const setByOperator = "its time was set by an operator, not by its holder"
@@ -179,7 +208,7 @@ func lostExpiry(prev, cur *Lock, w *witness) []Event {
 // acquired is that somebody holds the lock who did not.
 func acquired(prev, cur *Lock, h family.Holder, w *witness) Event {
 	e := about(cur, WasAcquired)
-	e.Holder, e.TTL = who(h.ID), cur.leftMS(cur.SampledAt)
+	e.Holder, e.TTL = who(h.ID), cur.leftOf(h, cur.SampledAt)
 	if prev != nil {
 		e.Note = skipped(prev.Fence, cur.Fence)
 	}
@@ -227,23 +256,27 @@ func skipped(before, after string) string {
 // ended is the end of one holder's hold, with the best reason there is.
 func ended(prev *Lock, h family.Holder, w *witness) Event {
 	e := about(prev, WasReleased)
-	e.Previous, e.PrevTTL = who(h.ID), prev.leftMS(w.end())
+	e.Previous, e.PrevTTL = who(h.ID), prev.leftOf(h, w.end())
 	e.Kind, e.Inferred, e.Note = reason(prev, h, w)
 	return e
 }
 
+// endedOrEmptied is said where both were told, and either may have come first.
+const endedOrEmptied = "ended, or its database was emptied: both happened, and the end may be that of a later hold"
+
 // reason is why a hold ended: what the server said, else what the facts allow.
 func reason(prev *Lock, h family.Holder, w *witness) (kind EventKind, inferred bool, note string) {
-	end, ok := prev.ends()
-	if h.HasTTL {
-		end, ok = deadlineAfter(prev.SampledAt, h.TTL), true
-	}
+	end, ok := prev.endsFor(h)
 	over := ok && !w.end().Before(end.Add(-prev.Uncertainty-2*time.Millisecond))
-	switch said := lastEnd(w.told); {
+	switch said, alone := endTold(w.told); {
 	case w.forced.about(h.ID):
 		return ForceReleased, false, ""
 	case said == "renamed":
 		return WentAway, false, "its key was renamed or moved"
+	case said != "" && (w.flushed || w.emptied):
+		return WentAway, false, endedOrEmptied
+	case said != "" && !alone:
+		return WentAway, false, "more was told than one end: which was this hold's is not known"
 	case said == WasReleased && over && !w.whole:
 		return WasExpired, true, "" // a deletion was seen, but perhaps not this hold's
 	case said != "":

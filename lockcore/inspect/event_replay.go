@@ -1,6 +1,8 @@
 package inspect
 
 import (
+	"cmp"
+
 	"fencepost/lockcore/inspect/family"
 )
 
@@ -48,14 +50,16 @@ func removes(event string) bool {
 	return false
 }
 
-// lastEnd is the last end that keyspace events told of; "" where none did.
-func lastEnd(told []string) EventKind {
-	for i := len(told) - 1; i >= 0; i-- {
-		if k := endOf(told[i]); k != "" {
-			return k
-		}
+// endTold is the end that keyspace events told of; "" where none did. It is not
+// alone where another way to end was told too, or that the value was replaced.
+func endTold(told []string) (kind EventKind, alone bool) {
+	alone = true
+	for _, event := range told {
+		k := endOf(event)
+		alone = alone && !replaces(event) && (k == "" || kind == "" || k == kind)
+		kind = cmp.Or(k, kind)
 	}
-	return ""
+	return kind, alone
 }
 
 // story is a replay of all that happened to a lock's key between two looks.
@@ -67,60 +71,62 @@ type story struct {
 	first     Who
 	last      Who
 	gens      int // how many there are
+	ends      int // how often its end was set after the first look
 	out       []Event
 
 	alive bool
 	gen   int
+	end   int  // how often its end was set so far
 	fresh bool // the last event began this generation: an expire now is part of it
+	again bool // the last event was of the same holder: an expire now is no heartbeat
 	timed bool // this generation has an expiry
-	had   bool // the value that this one replaced had an expiry
+	had   bool // the value that this one replaced had an expiry, and this one has none yet
+	left  int64
 }
 
 // replay makes events out of the complete list of what happened to a lock of
 // one holder. ok is false where the list and the looks contradict each other.
 func replay(prev, cur *Lock, w *witness) (out []Event, ok bool) {
-	s := &story{prev: prev, cur: cur, w: w}
-	was, is := held(prev), held(cur)
-	if len(was) == 1 {
-		s.first, s.alive = who(was[0].ID), true
-		_, s.timed = prev.ends()
+	s := newStory(prev, cur, w)
+	s.play()
+	for range 2 { // how many values there were says whose the last was, and that which ends were set
+		again := newStory(prev, cur, w)
+		again.gens, again.ends = s.gen, s.end
+		s = again
+		s.play()
 	}
-	if len(is) == 1 {
-		s.last = who(is[0].ID)
-	}
-	s.gens = s.count()
-	for _, event := range w.told {
-		s.step(event)
-	}
-	if s.alive != (len(is) == 1) || s.alive && s.gens == 0 && s.first.ID != s.last.ID {
+	if s.alive != (len(held(cur)) == 1) || s.alive && s.gens == 0 && s.first.ID != s.last.ID {
 		return nil, false // one field of a hash for another: how, the events do not say
 	}
 	if s.alive && s.had && !s.timed {
-		s.lost()
+		s.lost(s.left)
 	}
-	s.finish()
+	s.operators()
 	return s.out, true
 }
 
-// count is how many generations come after the first.
-func (s *story) count() int {
-	n, alive := 0, s.alive
-	for _, event := range s.w.told {
-		switch {
-		case endOf(event) != "":
-			alive = false
-		case event == toldExpire || event == toldPersist || removes(event):
-		case !alive || replaces(event):
-			n++
-			alive = true
-		}
+// newStory stands at its beginning, and knows of nothing that comes.
+func newStory(prev, cur *Lock, w *witness) *story {
+	s := &story{prev: prev, cur: cur, w: w, gens: -1, ends: -1}
+	if was := held(prev); len(was) == 1 {
+		s.first, s.alive = who(was[0].ID), true
+		_, s.timed = prev.ends()
 	}
-	return n
+	if is := held(cur); len(is) == 1 {
+		s.last = who(is[0].ID)
+	}
+	return s
 }
 
-// name is who held the lock in a generation.
-func (s *story) name(gen int) Who {
-	switch gen {
+func (s *story) play() {
+	for _, event := range s.w.told {
+		s.step(event)
+	}
+}
+
+// name is who holds the lock in the present generation.
+func (s *story) name() Who {
+	switch s.gen {
 	case 0:
 		return s.first
 	case s.gens:
@@ -141,116 +147,127 @@ func (s *story) lock() *Lock {
 }
 
 func (s *story) step(event string) {
-	fresh := s.fresh
-	s.fresh = false
+	fresh, again := s.fresh, s.again
+	s.fresh, s.again = false, false
 	end := endOf(event)
 	switch {
 	case end != "":
 		if s.alive {
-			s.end(end)
+			s.over(end)
 		}
 		s.alive, s.timed = false, false
 	case event == toldExpire:
-		if s.alive && !fresh {
-			s.renew()
-		}
-		s.timed = true
+		s.expire(fresh, again)
 	case event == toldPersist:
 		if s.alive && s.timed {
-			s.lost()
+			before := s.ttl()
+			s.end++
+			s.lost(before)
 		}
-		s.timed = false
+		s.timed, s.had = false, false
 	case removes(event):
 	case !s.alive:
-		s.gen++
+		s.gen, s.end = s.gen+1, s.end+1
 		s.alive, s.fresh, s.timed, s.had = true, true, false, false
 		s.add(WasAcquired)
 	case replaces(event):
 		s.replace()
-	case event == "hincrby" || event == "hset":
-		s.fresh = true // taken again, or given back once: the expire that follows is no heartbeat
+	default: // taken again, or given back once; with a new value it is a part of that
+		s.fresh, s.again = fresh, !fresh
 	}
 }
 
-// replace is a value over a value: another holder without a release.
-func (s *story) replace() {
-	before := s.name(s.gen)
-	s.gen++
-	s.fresh = true
-	after := s.name(s.gen)
-	s.had, s.timed = s.timed, false
-	if before.Known && after.Known && before.ID == after.ID {
-		s.fresh = false // written anew by the same: the expire that follows is a renewal
-		return
+// expire is a new end. One that comes with a new value is a part of that.
+func (s *story) expire(fresh, again bool) {
+	if s.alive && !fresh {
+		before := s.ttl()
+		if s.had {
+			before = s.left
+		}
+		s.end++
+		if !again {
+			s.add(WasRenewed)
+			s.out[len(s.out)-1].PrevTTL = before
+		}
 	}
+	s.timed, s.had = true, false
+}
+
+// replace is a value over a value: another holder without a release. Where one of
+// the two was not seen they may be the same, and it is only concluded.
+func (s *story) replace() {
+	before, left := s.name(), s.ttl()
+	s.gen, s.end = s.gen+1, s.end+1
+	after := s.name()
+	s.had, s.left, s.timed = s.timed, left, false
+	if before.Known && after.Known && before.ID == after.ID {
+		return // written anew by the same: the expire that follows is a renewal
+	}
+	s.fresh = true
 	e := about(s.lock(), Overwritten)
 	if s.w.hold && s.gen == s.gens {
 		e.Kind = OperatorHolds
 	}
 	e.Previous, e.Holder = before, after
-	e.PrevTTL = s.ttl(s.gen - 1)
-	e.TTL = s.ttl(s.gen)
+	e.PrevTTL, e.TTL = left, s.ttl()
+	e.Inferred = !before.Known || !after.Known
+	if s.w.emptied {
+		e.Inferred, e.Note = true, "or its database was emptied before: the server does not tell of that"
+	}
 	s.out = append(s.out, e)
 }
 
 func (s *story) add(kind EventKind) {
 	e := about(s.lock(), kind)
-	e.Holder, e.TTL = s.name(s.gen), s.ttl(s.gen)
+	e.Holder, e.TTL = s.name(), s.ttl()
 	s.out = append(s.out, e)
 }
 
-func (s *story) end(kind EventKind) {
+func (s *story) over(kind EventKind) {
 	e := about(s.lock(), kind)
-	e.Previous, e.PrevTTL = s.name(s.gen), s.ttl(s.gen)
+	e.Previous, e.PrevTTL = s.name(), s.ttl()
 	switch {
 	case kind == "renamed":
 		e.Kind, e.Note = WentAway, "its key was renamed or moved"
 	case kind == WasReleased && s.forced():
 		e.Kind = ForceReleased
+	case s.gen == 0 && s.w.emptied:
+		e.Kind, e.Note = WentAway, endedOrEmptied
 	}
 	s.out = append(s.out, e)
 }
 
 // forced reports whether an act of ours was about who holds it now.
 func (s *story) forced() bool {
-	if now := s.name(s.gen); now.Known {
+	if now := s.name(); now.Known {
 		return s.w.forced.about(now.ID)
 	}
 	return s.w.forced != nil && s.w.forced.of == nil
 }
 
-func (s *story) renew() {
-	s.add(WasRenewed)
-	if s.gen == 0 {
-		s.out[len(s.out)-1].PrevTTL = s.ttl(0)
-	}
-}
-
-func (s *story) lost() {
+// lost is that it has no expiry any more; before is what was left.
+func (s *story) lost(before int64) {
 	e := about(s.lock(), LostExpiry)
-	e.Holder, e.TTL, e.PrevTTL = s.name(s.gen), family.NoTTL, s.ttl(s.gen)
-	if s.gen > 0 {
-		e.PrevTTL = s.ttl(s.gen - 1)
-	}
+	e.Holder, e.TTL, e.PrevTTL = s.name(), family.NoTTL, before
 	s.out = append(s.out, e)
 }
 
-// ttl is what is known of the TTL in a generation.
-func (s *story) ttl(gen int) int64 {
+// ttl is what is known of the TTL now: as the first look saw it until its end is
+// set, and as the last look saw it after its end was set for the last time.
+func (s *story) ttl() int64 {
 	switch {
-	case gen == 0 && s.prev != nil:
+	case s.end == 0 && s.prev != nil && !s.w.seen:
 		return s.prev.leftMS(s.w.at)
-	case gen == s.gens && s.cur != nil:
+	case s.end > 0 && s.end == s.ends && s.cur != nil && len(held(s.cur)) > 0 && !s.w.ahead:
 		return s.cur.leftMS(s.cur.SampledAt)
 	}
 	return family.Gone
 }
 
-// finish gives the last renewal the TTL that the last look saw.
-func (s *story) finish() {
+// operators says of the last renewal that it was none, where we set that time.
+func (s *story) operators() {
 	for i := len(s.out) - 1; i >= 0 && s.cur != nil && s.alive; i-- {
 		if s.out[i].Kind == WasRenewed && s.gen == s.gens {
-			s.out[i].TTL = s.cur.leftMS(s.cur.SampledAt)
 			if s.forced() {
 				s.out[i].Note = setByOperator
 			}

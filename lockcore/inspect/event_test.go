@@ -58,6 +58,7 @@ func brief(events []Event) string {
 
 func TestDiff(t *testing.T) {
 	told := func(events string) witness { return witness{told: strings.Fields(events), whole: true, touched: true} }
+	emptied := func(events string) witness { w := told(events); w.emptied = true; return w }
 	for _, c := range []struct {
 		name      string
 		prev, cur *Lock
@@ -94,6 +95,10 @@ func TestDiff(t *testing.T) {
 		{"a reader left", aLock(0, "A B", 10000), aLock(1, "B", 9000), witness{}, 1, "released(A)~"},
 		{"readers changed", aLock(0, "A B", 10000), aLock(1, "B C", 9900), witness{}, 1, "released(A)~ acquired(C) renewed(B)"},
 
+		{"deleted, and its database was emptied", aLock(0, "A", 10000), nil, witness{told: []string{"del"}, flushed: true}, 1, "gone(A)"},
+		{"told, not whole: replaced, and deleted", aLock(0, "A", 10000), nil, witness{told: strings.Fields("set expire del")}, 1, "gone(A)"},
+		{"told, not whole: two ends", aLock(0, "A", 10000), nil, witness{told: strings.Fields("del set expire expired")}, 1, "gone(A)"},
+
 		{"told: taken", nil, aLock(1, "A", 9000), told("set expire"), 1, "acquired(A)"},
 		{"told: hash taken", nil, aLock(1, "A", 9000), told("hincrby expire"), 1, "acquired(A)"},
 		{"told: renewed", aLock(0, "A", 10000), aLock(4, "A", 9900), told("expire"), 4, "renewed(A)"},
@@ -110,6 +115,14 @@ func TestDiff(t *testing.T) {
 		{"told: overwritten", aLock(0, "A", 10000), aLock(1, "B", 9000), told("set expire"), 1, "overwritten(A>B)"},
 		{"told: overwritten, expiry wiped", aLock(0, "A", 10000), aLock(1, "B", -1), told("set"), 1, "overwritten(A>B) lost-expiry(B)"},
 		{"told: written anew by the same", aLock(0, "A", 10000), aLock(1, "A", 10000), told("set expire"), 1, "renewed(A)"},
+		{"told: written anew twice, by whom is not seen", aLock(0, "A", 10000), aLock(1, "A", 10000), told("set expire persist set expire"), 1,
+			"overwritten(A)~ lost-expiry(?) overwritten(A)~"},
+		{"told: overwritten, persisted", aLock(0, "A", 10000), aLock(1, "B", -1), told("set expire persist"), 1, "overwritten(A>B) lost-expiry(B)"},
+		{"told: overwritten by somebody not seen", aLock(0, "A", 10000), nil, told("set expire del"), 1, "overwritten(A)~ released(?)"},
+		{"told: overwritten, perhaps after a flush", aLock(0, "A", 10000), aLock(1, "B", 9000), emptied("set expire"), 1, "overwritten(A>B)~"},
+		{"told: deleted, perhaps after a flush", aLock(0, "A", 10000), nil, emptied("hincrby expire del"), 1, "gone(A)"},
+		{"told: a member and a mark", nil, aLock(1, "A", 9000), told("zadd zadd expire"), 1, "acquired(A)"},
+		{"told: taken again", aLock(0, "A", 10000), aLock(1, "A", 30000), told("hincrby expire"), 1, ""},
 		{"told: lived for milliseconds", nil, nil, told("set expire del"), 1, "acquired(?) released(?)"},
 		{"told: another in between", aLock(0, "A", 10000), aLock(1, "C", 9000), told("del set expire del set expire"), 1,
 			"released(A) acquired(?) released(?) acquired(C)"},
