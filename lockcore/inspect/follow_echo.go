@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"slices"
 	"time"
 
 	"fencepost/lockcore/inspect/family"
@@ -51,12 +52,18 @@ func (l *looked) outlived(samples []dated) {
 
 // missed is a key that the feed said had changed, and that is as it was.
 func (t *tracker) missed(key string, m *mark, w *witness) {
-	if len(w.told) > 0 && w.whole && t.rows[key] == nil {
+	if t.rows[key] != nil || !family.NameCandidate(key, t.in.own...) || family.NamePart(key) {
+		return // it changed and is as it was, or no lock has such a name
+	}
+	if slices.Contains(w.told, "rpush") || slices.Contains(w.told, "lpush") {
+		return // a list, which beside locks is a queue or a signal
+	}
+	if len(w.told) > 0 && w.whole {
 		t.f.record(diff(nil, nil, w)...)
 		return
 	}
-	if !m.tracked || t.rows[key] != nil || !family.NameCandidate(key, t.in.own...) {
-		return
+	if !m.tracked || len(w.told) == 0 && t.feeds.notifies {
+		return // what notifications tell of it comes first, and has been taken in
 	}
 	if at, ok := t.read.echoes[key]; ok && w.at.Sub(at) < tellTolerance {
 		return // its end was found before it was told
@@ -69,6 +76,20 @@ func (t *tracker) missed(key string, m *mark, w *witness) {
 	e.At, e.Source, e.Inferred, e.Note = w.at, w.source, true, "taken and given up between two looks: its holder was not seen"
 	t.f.record(e)
 }
+
+// ended notes that a lock was found gone. What was told of it may have been a change
+// before that, and the end is told in a moment.
+func (t *tracker) ended(key string, w *witness) {
+	if w.touched {
+		t.echo(key, time.Now().Add(endTolerance-tellTolerance))
+	} else {
+		t.echo(key, w.at)
+	}
+}
+
+// endTolerance is how much later than a look the end may be told that it saw, on a
+// connection that tells.
+const endTolerance = 50 * time.Millisecond
 
 // echo notes that a key was found gone before that was told.
 func (t *tracker) echo(key string, at time.Time) {

@@ -10,25 +10,32 @@ import (
 
 // readKeys does the looking.
 func (t *tracker) readKeys(ctx context.Context, n Node, job *readJob) error {
+	gone := false
 	if len(job.known) > 0 {
 		found, err := t.in.relook(ctx, n, job.known, job.founds)
 		if err != nil {
 			return err
 		}
 		job.take(found, nil)
-		t.causes(ctx, n, job)
+		gone = len(job.locks) < len(job.founds)
 		t.notes(ctx, job)
 	}
-	if len(job.unknown) == 0 {
-		return nil
+	if len(job.unknown) > 0 {
+		before := len(job.locks)
+		if err := t.newcomers(ctx, n, job); err != nil {
+			return err
+		}
+		job.count = job.count || job.silent && len(job.locks) > before
 	}
-	return t.newcomers(ctx, n, job)
+	t.causes(ctx, n, job, gone)
+	return nil
 }
 
 // causes finds out whether locks that are gone may have been evicted or flushed,
-// where nobody tells.
-func (t *tracker) causes(ctx context.Context, n Node, job *readJob) {
-	if len(job.locks) >= len(job.founds) || !job.facts.evicts && !job.stale {
+// where nobody tells. What is counted is counted again when a hold begins: an
+// earlier flush did not end it.
+func (t *tracker) causes(ctx context.Context, n Node, job *readJob, gone bool) {
+	if !job.count && !(gone && (job.facts.evicts || job.stale)) {
 		return
 	}
 	fields, ok := info(ctx, n)
@@ -145,7 +152,7 @@ func (t *tracker) merge(key string, old *mark) {
 		m.names, m.more = m.names[:namesKept], true
 	}
 	m.tracked, m.flushed = m.tracked || old.tracked, m.flushed || old.flushed
-	m.zero, m.found = m.zero || old.zero, m.found || old.found
+	m.zero, m.found, m.seen = m.zero || old.zero, m.found || old.found, m.seen || old.seen
 	if m.gap == "" {
 		m.gap = old.gap
 	}

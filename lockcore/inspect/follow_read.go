@@ -24,6 +24,8 @@ type reading struct {
 	outlive map[string]time.Time // keys that are there though their lock is gone, and when they end
 	absent  map[string]time.Time // keys that were told of, and found empty
 	ghosts  map[string]time.Time // keys of locks that were here lately: where nothing is told, they are looked at on
+	full    time.Time            // a database was emptied after this moment,
+	emptied time.Time            // and before this one
 	jobs    uint64
 }
 
@@ -34,6 +36,7 @@ type mark struct {
 	gap     string // why changes may have been missed
 	zero    bool   // its time is over
 	found   bool   // a scan came upon it
+	seen    bool   // the last look may have seen renewals that are told here
 	tries   int    // looks that changes came in between of
 }
 
@@ -65,7 +68,10 @@ type readJob struct {
 	unknown []probe
 
 	facts   serverFacts         // before; and, where INFO was asked, after
+	counted time.Time           // when they were asked for, before this job
 	checked bool                // INFO was asked
+	silent  bool                // nobody tells when a database is emptied
+	count   bool                // it is to be asked: a hold began since, or one value followed another
 	stale   bool                // the facts are old: INFO is to be asked at an end
 	was     map[string]wire.Raw // who held each lock of one holder, where nothing is told, or an act of ours was
 	held    map[string]bool     // an operator holds it now, as the note beside it says
@@ -192,13 +198,15 @@ func (t *tracker) pollEvery() time.Duration {
 // start makes a job of what is marked, and of the pass under way.
 func (t *tracker) start(now time.Time) {
 	r := &t.read
-	job := &readJob{marks: map[string]*mark{}, was: map[string]wire.Raw{}, began: now, facts: t.facts}
-	job.stale = now.Sub(t.factsAt) > factsFor || t.status.Source != ByTracking
+	job := &readJob{marks: map[string]*mark{}, was: map[string]wire.Raw{}, began: now, facts: t.facts, counted: t.factsAt}
+	job.silent = t.status.Source != ByTracking
+	job.stale = now.Sub(t.factsAt) > factsFor || job.silent
 	for key, m := range r.marks {
 		if len(job.keys) == readBatch {
 			break
 		}
 		job.marks[key] = m
+		job.count = job.count || t.status.Source == ByNotification && t.rows[key] != nil && slices.ContainsFunc(m.names, replaces)
 		delete(r.marks, key)
 		t.include(job, key)
 	}
@@ -237,6 +245,9 @@ func (t *tracker) include(job *readJob, key string) {
 	_, ours := t.read.forced[key]
 	if h := held(&first.w.Lock); (ours || t.status.Source == ByPolling) && len(h) == 1 && first.next == nil {
 		job.was[key] = h[0].ID
+	}
+	if job.silent && first.w.FirstSeen.After(t.factsAt) {
+		job.count = true
 	}
 	p := first.probe()
 	for r := first; r != nil; r = r.next {

@@ -26,6 +26,12 @@ func (t *tracker) settle(job *readJob, complete bool) {
 		job.facts.runID = t.facts.runID // another one is for connected to notice
 		t.facts, t.factsAt = job.facts, now
 	}
+	if job.flushed {
+		r.full, r.emptied = job.counted, job.began // what this job saw was there after it
+		if t.status.Source == ByNotification {     // which keep silent about it
+			t.rereadAll(now, "")
+		}
+	}
 	byKey, away := map[string][]*Lock{}, map[string]string{}
 	for i := range job.locks {
 		l := &job.locks[i]
@@ -34,7 +40,7 @@ func (t *tracker) settle(job *readJob, complete bool) {
 			t.handOver(l)
 			continue
 		}
-		byKey[string(l.Key)] = append(byKey[string(l.Key)], l)
+		byKey[string(l.Key)] = once(byKey[string(l.Key)], l)
 	}
 	t.f.mu.Lock()
 	defer t.f.mu.Unlock()
@@ -65,6 +71,19 @@ func (t *tracker) settle(job *readJob, complete bool) {
 	t.status.Offset, t.status.OffsetRTT, t.status.OffsetKnown = t.clock.best()
 	t.f.bump()
 	t.due.tidy(len(t.list))
+}
+
+// once adds a lock to those at its key. One job may meet a lock twice, by its key
+// and by a companion: what was read last counts.
+func once(locks []*Lock, l *Lock) []*Lock {
+	i := slices.IndexFunc(locks, func(x *Lock) bool { return x.Field == l.Field && x.HasField == l.HasField })
+	switch {
+	case i < 0:
+		return append(locks, l)
+	case l.SampledAt.After(locks[i].SampledAt):
+		locks[i] = l
+	}
+	return locks
 }
 
 // unread notes that what is at a key is not known: its rows stay as they were,
@@ -126,7 +145,11 @@ func (t *tracker) settleKey(job *readJob, key string, locks []*Lock, m *mark, co
 
 // witness is under which circumstances a job found what it did.
 func (t *tracker) witness(job *readJob, key string, m *mark, complete bool) *witness {
-	w := &witness{at: job.done, source: t.status.Source, evicted: job.evicted, emptied: job.flushed}
+	w := &witness{at: job.done, source: t.status.Source, evicted: job.evicted}
+	if r := t.rows[key]; r != nil && t.status.Source != ByTracking { // which tells of it
+		since := !r.w.FirstSeen.After(t.read.full) || len(job.locks) == 0 // an emptied database spares nothing
+		w.emptied = since && t.read.emptied.After(r.w.SampledAt)
+	}
 	w.key = &Lock{DB: t.node.DB, Node: t.node.Addr, Key: wire.Raw(key), State: family.Free}
 	if a := t.read.forced[key]; a != nil && !a.spent && job.done.Sub(a.at) < forcedFor {
 		w.forced = a
@@ -138,7 +161,10 @@ func (t *tracker) witness(job *readJob, key string, m *mark, complete bool) *wit
 	if m == nil {
 		return w
 	}
-	w.touched, w.flushed, w.gap = m.tracked, m.flushed, m.gap
+	w.touched, w.flushed, w.gap, w.seen = m.tracked, m.flushed, m.gap, m.seen
+	if next := t.read.marks[key]; next != nil && len(next.names) > 0 {
+		next.seen, w.ahead = true, true
+	}
 	switch {
 	case m.tracked:
 		w.at, w.last = m.first, m.last
@@ -160,6 +186,9 @@ func onlyRenewals(told []string) bool {
 // change replaces what is known of a lock; false where nothing happened to it.
 func (t *tracker) change(r *row, cur *Lock, w *witness) bool {
 	prev := &r.w.Lock
+	if cur != nil {
+		lastBeat(prev, cur)
+	}
 	events := diff(prev, cur, w)
 	t.judge(string(prev.Key), events, w)
 	t.pasts.ended(r.w, cur, events)
@@ -167,9 +196,7 @@ func (t *tracker) change(r *row, cur *Lock, w *witness) bool {
 		t.pasts.note(events, nil, t.pasts.lints(&Watched{Lock: *prev}, w.at))
 		t.f.record(events...)
 		t.ghost(string(prev.Key), w.at)
-		if !w.touched {
-			t.echo(string(prev.Key), w.at)
-		}
+		t.ended(string(prev.Key), w)
 		for _, c := range prev.Companions { // they went with it, and nobody told yet, or go later
 			t.echo(string(c), w.at)
 			t.survives(string(c), t.companions[string(c)].ends, w.at)
@@ -273,8 +300,8 @@ func later(at time.Time, d time.Duration) time.Time {
 func steady(prev, cur *Lock) {
 	a, ok1 := prev.ends()
 	b, ok2 := cur.ends()
-	if !ok1 || !ok2 {
-		return
+	if !ok1 || !ok2 || slices.ContainsFunc(cur.Holders, func(h family.Holder) bool { return h.HasTTL }) {
+		return // what holders have of their own is as unsure as this look
 	}
 	drift := max(0, cur.SampledAt.Sub(prev.SampledAt)) / 10_000
 	ua, ub := prev.Uncertainty+time.Millisecond+drift, cur.Uncertainty+time.Millisecond
