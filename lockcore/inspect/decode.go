@@ -96,6 +96,7 @@ func (in *Inspector) finish(ctx context.Context, n Node, work []pending, byKey m
 	asked := map[string]bool{}
 	for i := range work {
 		w := &work[i]
+		w.main.DB = n.DB
 		w.reads = w.found.Reads(w.main.Sample)
 		fields = append(fields, w.reads.Fields...)
 		channels = append(channels, w.reads.Channels...)
@@ -133,7 +134,7 @@ func (in *Inspector) finish(ctx context.Context, n Node, work []pending, byKey m
 // lock decodes one pending lock; false where there is nothing to show.
 func (w *pending) lock(n Node, byKey map[string]dated, fields fieldAnswers, subs listeners) (Lock, bool) {
 	facts := &family.Facts{
-		Main: w.main.Sample, Field: w.found.Field, Claim: w.found.Claim, Now: w.main.when.now(),
+		Main: w.main.Sample, Field: w.found.Field, Claim: w.found.Claim, Now: w.main.when.now(), DB: n.DB,
 		Keys:   make(map[string]*family.Sample, len(w.reads.Keys)),
 		Fields: make(map[family.FieldRef]string, len(w.reads.Fields)),
 		Subs:   make(map[string]int64, len(w.reads.Channels)),

@@ -59,6 +59,7 @@ type Sample struct {
 	Whole bool   // Value or Pairs hold all of it
 	PTTL  int64  // milliseconds, NoTTL or Gone
 	NowMS int64  // the server's clock when it answered, milliseconds since 1970; 0 not known
+	DB    int    // the database that it is in, once that matters: when what belongs to it is named
 
 	// Idle is for how many seconds nobody had read or written the key before
 	// this look; HasIdle is false where it was not asked, or the server keeps none.

@@ -90,7 +90,7 @@ func fencepostReads(_ Claim, main *Sample) Reads {
 	if !ok {
 		return Reads{}
 	}
-	return Reads{Keys: []string{k.Counter, k.Queue, k.Alive}}
+	return Reads{Keys: []string{k.Counter, k.Queue, k.Alive}, Channels: []string{k.Channel(main.DB)}}
 }
 
 func fencepostDecode(f *Facts) Reading {
@@ -108,7 +108,10 @@ func fencepostDecode(f *Facts) Reading {
 	}
 	_, r.Resource, _, _ = wire.SplitKey(f.Main.Key)
 	r.have(f, k.Counter, k.Queue, k.Alive)
-	fencepostWaiters(f, &r, k)
+	fencepostQueue(f, &r, k)
+	if n, ok := f.Subs[k.Channel(f.DB)]; ok && r.Waiters == nil && r.State == Held {
+		r.Waiters = &Waiters{Count: n, How: "pubsub"} // one for each process in which somebody waits
+	}
 	switch {
 	case r.State == Held:
 	case r.Waiters == nil:
@@ -120,9 +123,9 @@ func fencepostDecode(f *Facts) Reading {
 	return r
 }
 
-// fencepostWaiters adds the queue of a fair lock, without those whose time is
+// fencepostQueue adds the queue of a fair lock, without those whose time is
 // over: they are passed over.
-func fencepostWaiters(f *Facts, r *Reading, k wire.Keys) {
+func fencepostQueue(f *Facts, r *Reading, k wire.Keys) {
 	queue, alive := f.Key(k.Queue), f.Key(k.Alive)
 	if queue.Type != ZSet {
 		return
