@@ -124,7 +124,7 @@ func (m root) reviewAll(found []*inspect.Lock) root {
 			it.left, it.over = "it is gone", true
 			continue
 		case !sameHolders(&it.marked, l):
-			it.seen, it.left = *l, "it changed hands since it was marked: "+l.HolderWords()+" had it then"
+			it.seen, it.left = *l, "it changed hands since it was marked; when it was read, "+l.HolderWords()+" had it"
 			continue
 		}
 		it.seen = *l
@@ -196,7 +196,7 @@ func (m root) compareAll(found []*inspect.Lock) root {
 		case l == nil:
 			b.block(it.name + " is gone by now.\nNothing was changed.")
 		case !sameHolders(&it.seen, l):
-			b.block(it.name + " has changed hands: " + l.HolderWords() + " had it then.\nNothing was changed.")
+			b.block(it.name + " has changed hands; when it was read, " + l.HolderWords() + " had it.\nNothing was changed.")
 		case !movedOn(&it.plan, &it.seen, l):
 		case m.onlyRenewed(it.id, &it.seen, l):
 			if plan, err := m.opts.Inspector.PlanRelease(*l); err == nil {

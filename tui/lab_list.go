@@ -207,6 +207,8 @@ func (m root) labKeys(id keymap.ID) (root, tea.Cmd) {
 	switch s := m.lab.stage; {
 	case s.seeking:
 		return m.labSeekKey(id)
+	case m.labUnseen() && id != keymap.Back:
+		return m, nil // what it would do cannot be seen
 	case s.menu.open:
 		return m.menuKey(id)
 	case s.free != nil:

@@ -19,7 +19,7 @@ const (
 // below that, then the resource and the rules, and the question.
 func (m root) labScreen() []string {
 	s := m.lab.stage
-	if m.width < labMinWidth || m.height < labMinHeight {
+	if m.labUnseen() {
 		return theme.Wrap(fmt.Sprintf(" A story needs a terminal of %dx%d; this one is %dx%d. q goes back.",
 			labMinWidth, labMinHeight, m.width, m.height), m.width)
 	}
@@ -33,6 +33,11 @@ func (m root) labScreen() []string {
 	rows := m.laneRows(l, s.front(), s.number(), 0)
 	lines = append(lines, m.windowed(rows, m.height-len(lines)-len(bottom))...)
 	return append(lines, bottom...)
+}
+
+// labUnseen reports whether the terminal is too small to show the stage.
+func (m root) labUnseen() bool {
+	return m.front() == atLab && (m.width < labMinWidth || m.height < labMinHeight)
 }
 
 // windowed shows the rows around the step that is shown last.

@@ -262,6 +262,17 @@ func TestLabPlaysByItselfAndStopsAtAQuestion(t *testing.T) {
 	}
 }
 
+// Where the terminal is too small for the stage, no key does what nobody sees.
+func TestLabTakesNoKeyThatNobodySeesTheEndOf(t *testing.T) {
+	d := onStory(t, "gc-pause-late-write", 70, 20, "en").lab("]", "]", "P", "F", "enter", "w")
+	if s := d.m.lab.stage; s.number() != 0 || s.menu.open || d.m.front() != atLab || !strings.Contains(d.view(), "goes back") {
+		t.Errorf("step %d, a menu: %v\n%s", s.number(), s.menu.open, d.view())
+	}
+	if d.lab("q"); d.m.front() == atLab {
+		t.Error("q does not go back")
+	}
+}
+
 // Esc goes back one thing at a time, and what was left is taken up again.
 func TestLabGoesBackToWhereOneWas(t *testing.T) {
 	d := onStory(t, "gc-pause-late-write", 80, 24, "en").lab("]", "]", "]", "]", "]", "]", "3", "c", "esc")

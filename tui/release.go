@@ -172,7 +172,7 @@ func (m root) compare(l inspect.Lock) root {
 	switch {
 	case p.blocked != "":
 	case !sameHolders(&p.seen, &l):
-		m.block("It has changed hands since this panel opened: " + l.HolderWords() + " had it then.")
+		m.block("It has changed hands since this panel opened; when it was read, " + l.HolderWords() + " had it.")
 	case !movedOn(&p.plan, &p.seen, &l):
 	case m.onlyRenewed(p.row.id, &p.seen, &l):
 		p.seen = l // the plan is for the deadline that it has now

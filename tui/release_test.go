@@ -87,7 +87,7 @@ func TestChangedHandsWhileThePanelIsOpen(t *testing.T) {
 		b.do("DEL", "order:1")
 		b.hold("order:1", "0000aaaa-0795-4907-87fd-6c719a6b4586:3", 50*time.Second)
 		b.pass(1200 * time.Millisecond)
-		b.want(redissonB + " had it then") // whoever has it by now
+		b.want(redissonB + " had it") // whoever has it by now
 		b.do("DEL", "order:1")
 		b.hold("order:1", redissonB, 50*time.Second)
 		b.press("tab", "enter")

@@ -142,8 +142,6 @@ func waiterWords(w *family.Waiters) string {
 		return ""
 	case w.Count < 0:
 		return "some"
-	case w.Count == 0:
-		return "-"
 	}
 	return strconv.FormatInt(w.Count, 10)
 }

@@ -86,6 +86,16 @@ func (e *Event) HolderWords() string {
 	return "by " + e.Holder.Words()
 }
 
+// lasting is for how long a lock was taken or renewed: a look comes a moment later,
+// when 8 s are 7.99 s already.
+func lasting(ms int64) string {
+	const second, late = 1000, 100
+	if ms > second && ms%second >= second-late {
+		ms += late
+	}
+	return Span(ms)
+}
+
 // TTLWords says what is left after an event, and what was before; "" where that
 // is not known.
 func (e *Event) TTLWords() string {
@@ -95,9 +105,9 @@ func (e *Event) TTLWords() string {
 	case e.Kind == LostExpiry && e.PrevTTL >= 0:
 		return "no expiry, " + Span(e.PrevTTL) + " were left"
 	case e.Kind == WasRenewed && e.TTL >= 0 && e.PrevTTL >= 0:
-		return Span(e.PrevTTL) + " -> " + Span(e.TTL)
+		return Span(e.PrevTTL) + " -> " + lasting(e.TTL)
 	case e.TTL >= 0:
-		return "for " + Span(e.TTL)
+		return "for " + lasting(e.TTL)
 	case e.TTL == family.NoTTL:
 		return "no expiry"
 	case e.PrevTTL > 0:

@@ -40,6 +40,23 @@ func TestExpiryWords(t *testing.T) {
 	}
 }
 
+// A lease of 8 s is told as that, though a look comes a moment after it was given.
+func TestTTLWordsSayForHowLongItWasTaken(t *testing.T) {
+	for want, e := range map[string]Event{
+		"for 8 s":     {Kind: WasAcquired, TTL: 7_991},
+		"for 7 s":     {Kind: WasAcquired, TTL: 7_850},
+		"for 1 min":   {Kind: WasAcquired, TTL: 59_950},
+		"for 991 ms":  {Kind: WasAcquired, TTL: 991},
+		"2 s -> 30 s": {Kind: WasRenewed, TTL: 29_999, PrevTTL: 2_999},
+		"no expiry":   {Kind: WasAcquired, TTL: family.NoTTL},
+	} {
+		e.Key = "lock:a"
+		if got := e.TTLWords(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 func TestDeadlineDoesNotOverflow(t *testing.T) {
 	now := time.Now()
 	for _, ms := range []int64{19999999845 * 1000, 1 << 62, 9223372036854775807} {

@@ -174,6 +174,9 @@ func (l *login) refused(said string, pass Secret) (note string, err error) {
 	case strings.HasPrefix(said, "WRONGPASS") && l.user == "":
 		e.Text = "wrong password for the default user"
 		e.Hint = "for another one add --user NAME"
+	case strings.HasPrefix(said, "WRONGPASS") && pass == "":
+		e.Text = "no password was given, and the server wants one of this user, or knows no such user, or it is off"
+		e.Hint = "--askpass asks for it; REDISCLI_AUTH, a profile or the URL can hold it"
 	case strings.HasPrefix(said, "WRONGPASS"), strings.HasPrefix(said, "ERR invalid password"):
 		e.Text = "wrong user name or password, or the user is off"
 	case noPasswordSet(said) && l.user == "":

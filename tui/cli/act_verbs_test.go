@@ -76,6 +76,7 @@ func TestHoldVerb(t *testing.T) {
 func TestAuditVerb(t *testing.T) {
 	a := newActing(t)
 	run(t, a.env, "audit").has(t, "empty", exitOK, "nothing was changed yet")
+	run(t, a.env, "audit", "--audit", filepath.Join(t.TempDir(), "mistyped")).has(t, "no such file", exitError, "there is no audit at")
 	a.give("set lock:a " + tokenA + " px 60000")
 	a.run(append([]string{"release", "lock:a", "--if-holder", tokenA}, sure...)...)
 	a.give("set lock:b " + tokenB + " px 60000")

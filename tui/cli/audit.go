@@ -3,7 +3,10 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"strings"
 
 	"fencepost/lockcore/audit"
@@ -26,6 +29,9 @@ func runAudit(_ context.Context, inv *invocation) int {
 		return inv.fail(usagef("--audit - writes to standard error, and keeps nothing to show"))
 	case log.Path() == "":
 		return inv.fail(fmt.Errorf("there is no audit: neither XDG_STATE_HOME nor HOME is set"))
+	}
+	if _, err := os.Stat(log.Path()); inv.opts.audit != "" && errors.Is(err, fs.ErrNotExist) {
+		return inv.fail(fmt.Errorf("there is no audit at %s", wire.Clean(log.Path())))
 	}
 	acts, err := audit.Read(log.Path(), inv.opts.max)
 	if err != nil {

@@ -104,6 +104,7 @@ func TestUsageErrors(t *testing.T) {
 		{"user@127.0.0.1:7399", []string{"-u"}},
 		{"127.0.0.1:6379", []string{"-h HOST -p PORT"}},
 		{"order:*", []string{"--match"}},
+		{"list --match= -p 1", []string{"leave it out"}},
 		{"paths extra", []string{"one argument too many", "fencepost paths"}},
 		{"paths redis://h", []string{"-u"}},
 		{"paths lock:*", []string{"--match"}},
@@ -195,7 +196,9 @@ func TestTarget(t *testing.T) {
 	r = needs(t, map[string]string{"REDISCLI_AUTH": "pw", "FENCEPOST_READ_ONLY": "1"}, "-p", port)
 	r.has(t, "read-only from the environment", exitOK, "read-only=true")
 	r = needs(t, nil, "-p", port, "--user", "ops")
-	r.has(t, "a user without a password", exitError, "wrong user name or password")
+	r.has(t, "a user without a password", exitError, "no password was given", "--askpass")
+	r = needs(t, nil, "-p", port, "--user", "ops", "-a", "wrong")
+	r.has(t, "a user with a wrong password", exitError, "wrong user name or password")
 	r = needs(t, nil, "-p", fmt.Sprint(redistest.FreePort(t)))
 	r.has(t, "closed port", exitError, "connection refused")
 	r = needs(t, nil, "-p", port, "--key", "order-lock")

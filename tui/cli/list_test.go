@@ -96,6 +96,9 @@ func TestA25FreeLockHasNoEnd(t *testing.T) {
 		}
 	}
 	run(t, nil, append([]string{"inspect", "test-fair-lock"}, port(s)...)...).has(t, "inspect", exitOK, " years ago")
+	if locks := listJSON(t, s, "--no-expiry").Locks; len(locks) > 0 {
+		t.Errorf("a lock that nobody holds never expires: %+v", locks)
+	}
 }
 
 // B33: whatever keys, values and fields hold, nothing that could move a cursor

@@ -23,6 +23,8 @@ func (inv *invocation) query() (inspect.Query, error) {
 		q.Rate = o.scanRate
 	}
 	switch {
+	case slices.Contains(o.match, ""):
+		return q, usagef("--match '' is the pattern of a key without a name; leave it out to look at every key")
 	case o.deep && o.names:
 		return q, usagef("--deep and --names exclude each other")
 	case o.deep:
@@ -134,7 +136,7 @@ var errNoKeyspace = &target.ConnectError{
 // wanted reports whether a lock passes the selectors that only its reading can
 // answer.
 func (inv *invocation) wanted(l *inspect.Lock, now time.Time) bool {
-	if inv.opts.noExpiry && !l.Endless() {
+	if inv.opts.noExpiry && (!l.Endless() || l.State == family.Free) { // where nobody holds it, nothing is to end
 		return false
 	}
 	if d := inv.opts.heldLongerThan; d > 0 {
