@@ -201,7 +201,11 @@ const rawMost = 32
 func (inv *invocation) printRaw(sm *family.Sample) {
 	fmt.Fprintf(inv.out, "\nwhat stands there: %s of %d\n", sm.Type, sm.Len)
 	if sm.HasIdle {
-		inv.row("untouched", "for "+inspect.Span(sm.Idle*1000)+" before this look")
+		idle := "for less than 1 s" // the server counts whole seconds
+		if sm.Idle > 0 {
+			idle = "for " + inspect.Span(sm.Idle*1000)
+		}
+		inv.row("untouched", idle+" before this look")
 	}
 	if sm.Type == family.String {
 		inv.row("value", wire.Escape(sm.Value[:min(len(sm.Value), 16*rawMost)]))
