@@ -16,12 +16,25 @@ const maxInput = 512
 type field struct {
 	text []rune
 	at   int // the cursor: before text[at]
+	// offered: nobody has typed this. It is taken as it is, or the first character
+	// that is typed takes its place.
+	offered bool
+}
+
+// offer is a field with a text that may be taken as it is.
+func offer(text string) field {
+	f := field{}.insert([]rune(text))
+	f.offered = text != ""
+	return f
 }
 
 func (f field) String() string { return string(f.text) }
 
 // insert puts text in at the cursor.
 func (f field) insert(runes []rune) field {
+	if f.offered {
+		f = field{}
+	}
 	runes = runes[:min(len(runes), max(0, maxInput-len(f.text)))]
 	f.text = slices.Insert(slices.Clone(f.text), f.at, runes...)
 	f.at += len(runes)
@@ -39,12 +52,11 @@ func (f field) key(keys keymap.Map, name string) (next field, used bool) {
 		return f, false
 	}
 	switch id {
-	case keymap.EraseChar:
-		return f.cut(f.at-1, f.at), true
-	case keymap.EraseWord:
-		return f.cut(f.wordStart(), f.at), true
-	case keymap.EraseLine:
-		return f.cut(0, f.at), true
+	case keymap.EraseChar, keymap.EraseWord, keymap.EraseLine:
+		if f.offered {
+			return field{}, true
+		}
+		return f.erase(id), true
 	case keymap.CharLeft:
 		f.at = max(0, f.at-1)
 	case keymap.CharRight:
@@ -56,7 +68,19 @@ func (f field) key(keys keymap.Map, name string) (next field, used bool) {
 	default:
 		return f, false
 	}
+	f.offered = false // it is edited from here on
 	return f, true
+}
+
+// erase takes away what is before the cursor: a character, a word, all.
+func (f field) erase(id keymap.ID) field {
+	switch id {
+	case keymap.EraseWord:
+		return f.cut(f.wordStart(), f.at)
+	case keymap.EraseLine:
+		return f.cut(0, f.at)
+	}
+	return f.cut(f.at-1, f.at)
 }
 
 func (f field) cut(from, to int) field {
@@ -91,6 +115,9 @@ func (f field) view(th theme.Theme, w int) string {
 	room := max(0, w-theme.Width(under))
 	for theme.Width(before) > room { // the beginning slides out
 		before = string([]rune(before)[1:])
+	}
+	if f.offered {
+		before = th.Muted.Wrap(before)
 	}
 	return before + th.Cursor.Wrap(under) + th.Glyph.Cut(rest, room-theme.Width(before))
 }

@@ -254,7 +254,7 @@ func TestWatchForPeople(t *testing.T) {
 			return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(line, word) })
 		})
 	}
-	has("there", "lock:there", "by "+watchA, "for 9 min 5")
+	has("there", "lock:there", "by "+watchA, "for 10 min")
 	w.followedBy("by tracking")
 	s.Do("SET", "lock:\x1b[31mred", watchB, "PX", 59_500)
 	has("acquired", `lock:\x1b[31mred`, "by "+watchB, "for 5")
