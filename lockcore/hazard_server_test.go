@@ -124,6 +124,35 @@ func TestH66_ASlotMoves(t *testing.T) {
 	}
 }
 
+// A request that waits for replicas goes to one node, which may not be the right
+// one any more: it is followed to where the slot is, also while that moves.
+func TestH66_ASlotMovesBehindTheBarrier(t *testing.T) {
+	nodes, _, l := cluster(t, WithTTL(time.Second), WithReplicas(1, 20*time.Millisecond))
+	var short *replicaError // there are no replicas here: as far as it can get
+	_, err := l.TryAcquire(t.Context(), "a")
+	if !errors.As(err, &short) {
+		t.Errorf("before the move: %v", err)
+	}
+	moved := make(chan struct{})
+	go func() { defer close(moved); moveSlot(t, nodes, "lock:{a}") }()
+	for under := true; under; {
+		_, err := l.TryAcquire(t.Context(), "a")
+		// Some of its keys may be here and some there: then it cannot be given back either.
+		half := err != nil && strings.Contains(err.Error(), "TRYAGAIN") || errors.Is(err, ErrNotAcquired)
+		if !errors.As(err, &short) && !half {
+			t.Errorf("during the move: %v", err)
+		}
+		select {
+		case <-moved:
+			under = false
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	if _, err = l.Acquire(soon(t, 3*time.Second), "a"); !errors.As(err, &short) {
+		t.Errorf("after the move: %v", err)
+	}
+}
+
 // moveSlot moves the slot of a key to the next node, key by key as redis-cli does.
 func moveSlot(t *testing.T, nodes []*redistest.Server, key string) {
 	t.Helper()
