@@ -43,15 +43,21 @@ func (m root) typed(msg tea.KeyMsg) (root, tea.Cmd) {
 // unseenKey is a key where the terminal is too small to show what it would do:
 // only what ends the program counts, or lets it wait.
 func (m root) unseenKey(name string) (root, tea.Cmd) {
-	switch id, _ := m.keys.Match(m.scope(), name); id {
+	id, _ := m.keys.Match(m.scope(), name)
+	return m, leaving(id)
+}
+
+// leaving is what ends the program, or lets it wait; nil for any other key.
+func leaving(id keymap.ID) tea.Cmd {
+	switch id {
 	case keymap.Abort:
-		return m, tea.Interrupt
+		return tea.Interrupt
 	case keymap.Suspend:
-		return m, tea.Suspend
+		return tea.Suspend
 	case keymap.Quit:
-		return m, tea.Quit
+		return tea.Quit
 	}
-	return m, nil
+	return nil
 }
 
 // clean turns pasted text into one line without control characters.
@@ -107,14 +113,10 @@ func (m root) key(name string) (root, tea.Cmd) {
 	if !ok {
 		return m.unknownKey(name), nil
 	}
-	switch id {
-	case keymap.Abort:
-		return m, tea.Interrupt
-	case keymap.Suspend:
-		return m, tea.Suspend
-	case keymap.Quit:
-		return m, tea.Quit
-	case keymap.OpenHelp:
+	if cmd := leaving(id); cmd != nil {
+		return m, cmd
+	}
+	if id == keymap.OpenHelp {
 		if m.front() == atHelp {
 			return m.back(), nil
 		}
