@@ -70,7 +70,7 @@ func TestE2ERenewals(t *testing.T) {
 	s.write("/4711\r\r")
 	s.sees("evidence", "wanted by", "live, by tracking")
 	for range 5 {
-		time.Sleep(400 * time.Millisecond)
+		time.Sleep(beyondQuiet)
 		server.Do("PEXPIRE", "order:4711", 45_000)
 	}
 	s.sees("5 times: speaks for a living holder (renewals that were seen)", "renewed  by 8743c9c0-0795-4907-87fd-6c719a6b4586:38")

@@ -43,13 +43,16 @@ func (a acting) review(key string) {
 	a.sees(`filter "` + key + `"`)
 	a.write("u")
 	a.sees(">[ Cancel ]", key, "Nothing has been done yet")
-	time.Sleep(400 * time.Millisecond)
+	time.Sleep(beyondQuiet)
 }
+
+// beyondQuiet is longer than a question takes no key, also on a machine that is busy.
+const beyondQuiet = 800 * time.Millisecond
 
 // fill types lines and presses Enter after each.
 func (a acting) fill(lines ...string) {
 	a.t.Helper()
-	time.Sleep(400 * time.Millisecond) // a form takes no Enter in its first moment
+	time.Sleep(beyondQuiet) // a form takes no Enter in its first moment
 	for _, l := range lines {
 		a.write(l)
 		time.Sleep(50 * time.Millisecond)
@@ -149,7 +152,7 @@ func TestE2ETTLHoldAndUnhold(t *testing.T) {
 	a.sees("TTL SET order:2")
 	a.write("u")
 	a.sees(">[ Cancel ]")
-	time.Sleep(400 * time.Millisecond)
+	time.Sleep(beyondQuiet)
 	a.write("4")
 	a.sees("> Hold it for")
 	a.sees("too long") // the reason from before is offered, and what is typed takes its place
@@ -163,7 +166,7 @@ func TestE2ETTLHoldAndUnhold(t *testing.T) {
 	a.sees("HELD order:2")
 	a.write("u")
 	a.sees(">[ Cancel ]", "on hold", "UTC: again", "Lift the hold")
-	time.Sleep(400 * time.Millisecond)
+	time.Sleep(beyondQuiet)
 	a.write("4")
 	a.sees("Lift the hold on this lock?")
 	a.fill("")

@@ -44,7 +44,7 @@ func TestE2EReadOnlyJourney(t *testing.T) {
 		s.sees(`filter "` + key + `"`)
 		s.write("u")
 		s.sees(">[ Cancel ]", "Nothing may be changed here")
-		time.Sleep(400 * time.Millisecond)
+		time.Sleep(beyondQuiet)
 		for _, choice := range []string{"2", "4", "5", "t"} {
 			s.write(choice)
 			s.sees("this target is read-only")
@@ -58,7 +58,7 @@ func TestE2EReadOnlyJourney(t *testing.T) {
 	s.sees("2 marked")
 	s.write("u")
 	s.sees("Nothing may be changed here", ">[ Cancel ]")
-	time.Sleep(400 * time.Millisecond)
+	time.Sleep(beyondQuiet)
 	s.write("2\r")
 	s.sees("Enter details")
 	s.write("c")
