@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"fencepost/lockcore/redistest"
 )
 
@@ -55,6 +57,38 @@ func TestKeyThatOutlivesItsLockIsNoGap(t *testing.T) {
 	time.Sleep(tellTolerance)
 	take(quiet)
 	w.event(FeedGap, quiet)
+}
+
+// A look may find a change before that is told, and what is told is then not
+// waited for for ever. When it comes it is not told again.
+func TestWhatALookHasSeenIsNotToldAgainWhenItComesLate(t *testing.T) {
+	t.Parallel()
+	s := redistest.Start(t, "--notify-keyspace-events", "KA")
+	late := redistest.NewProxy(t, s.Addr)
+	n := nodeOf(s)
+	n.Another = func(change func(*redis.Options)) *redis.Client {
+		o := *n.Client.Options()
+		change(&o)
+		if o.PoolSize == 1 { // what tells of changes
+			o.Addr = late.Addr
+		}
+		return redis.NewClient(&o)
+	}
+	w := follow(t, n, Query{}, FollowOptions{})
+	w.settled(ByTracking)
+	s.Do("SET", "lock:a", tokenA, "PX", 1500)
+	taken := time.Now()
+	w.event(WasAcquired, "lock:a")
+	late.DelayReplies(barrierWait * 3 / 2)
+	time.Sleep(time.Until(taken.Add(1300 * time.Millisecond)))
+	s.Do("EVAL", "redis.call('DEL', KEYS[1]) redis.call('SET', KEYS[1], ARGV[1], 'PX', 60000)", 1, "lock:a", tokenB)
+	w.event(HandedOver, "lock:a") // found when the time of the first was over
+	late.DelayReplies(0)          // for what comes after what is on its way
+	time.Sleep(2 * barrierWait)
+	w.until("all is told", func(*View) bool { return w.idle() })
+	if len(w.events) > 0 {
+		t.Errorf("and again:\n%s", eventLines(w.events))
+	}
 }
 
 // none fails where an event of this kind is told that was not waited for.

@@ -168,6 +168,7 @@ func (t *tracker) catchUp(now time.Time, had prefixSet) {
 func (t *tracker) choose(now time.Time, f *feed, single *redis.Client, covered prefixSet) {
 	fs := &t.feeds
 	untold := fs.cur == nil && f != nil // what changed since the last look, nobody told
+	t.read.behind = ""
 	fs.cur, fs.covered, fs.pinged, fs.pingAt, fs.swapped, fs.sure = f, covered, time.Time{}, now, now, now
 	t.box.follow(f)
 	source, words := ByPolling, "by polling"

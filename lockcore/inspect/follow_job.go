@@ -152,7 +152,7 @@ func (t *tracker) merge(key string, old *mark) {
 		m.names, m.more = m.names[:namesKept], true
 	}
 	m.tracked, m.flushed = m.tracked || old.tracked, m.flushed || old.flushed
-	m.zero, m.found, m.seen = m.zero || old.zero, m.found || old.found, m.seen || old.seen
+	m.zero, m.found, m.seen, m.late = m.zero || old.zero, m.found || old.found, m.seen || old.seen, m.late || old.late
 	if m.gap == "" {
 		m.gap = old.gap
 	}
@@ -161,6 +161,9 @@ func (t *tracker) merge(key string, old *mark) {
 
 // barrier settles the job that waited for this answer.
 func (t *tracker) barrier(pong string) {
+	if pong == t.read.behind {
+		t.read.behind = ""
+	}
 	if job := t.read.job; job != nil && job.barrier == pong && !job.done.IsZero() {
 		t.settle(job, true)
 	}

@@ -78,6 +78,7 @@ func (t *tracker) told(key string, what *tidings) {
 	}
 	m := t.mark(key, what.first)
 	m.tell(what)
+	m.late = m.late || t.read.behind != ""
 	m.names = append(m.names, what.names...)
 	m.more = m.more || what.more
 	if len(m.names) > namesKept {

@@ -24,6 +24,7 @@ type reading struct {
 	outlive map[string]time.Time // keys that are there though their lock is gone, and when they end
 	absent  map[string]time.Time // keys that were told of, and found empty
 	ghosts  map[string]time.Time // keys of locks that were here lately: where nothing is told, they are looked at on
+	behind  string               // the barrier that a job gave up waiting for: what is told before its answer, a look has seen
 	full    time.Time            // a database was emptied after this moment,
 	emptied time.Time            // and before this one
 	jobs    uint64
@@ -36,6 +37,7 @@ type mark struct {
 	gap     string // why changes may have been missed
 	zero    bool   // its time is over
 	found   bool   // a scan came upon it
+	late    bool   // it was told behind a look that has seen it
 	seen    bool   // the last look may have seen renewals that are told here
 	tries   int    // looks that changes came in between of
 }
@@ -116,6 +118,7 @@ func (t *tracker) look(now time.Time, wake *earliest) {
 		if limit := r.job.done.Add(barrierWait); now.Before(limit) {
 			wake.by(limit)
 		} else {
+			r.behind = r.job.barrier
 			t.settle(r.job, false)
 		}
 	}

@@ -66,6 +66,10 @@ func (t *tracker) settle(job *readJob, complete bool) {
 		delete(byKey, key)
 	}
 	for key, locks := range byKey { // met by a companion
+		if t.rows[key] != nil {
+			t.mark(key, now) // what was told of its own key is perhaps on its way: a look of its own waits for that
+			continue
+		}
 		t.settleKey(job, key, locks, nil, false)
 	}
 	t.status.Offset, t.status.OffsetRTT, t.status.OffsetKnown = t.clock.best()
@@ -173,7 +177,7 @@ func (t *tracker) witness(job *readJob, key string, m *mark, complete bool) *wit
 	}
 	if len(m.names) > 0 {
 		w.told, w.source = m.names, ByNotification
-		w.whole = complete && !m.more && m.gap == "" && !m.flushed && m.tries < mostTries && m.first.After(t.feeds.swapped)
+		w.whole = complete && !m.more && !m.late && m.gap == "" && !m.flushed && m.tries < mostTries && m.first.After(t.feeds.swapped)
 	}
 	return w
 }
