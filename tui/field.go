@@ -53,9 +53,6 @@ func (f field) key(keys keymap.Map, name string) (next field, used bool) {
 	}
 	switch id {
 	case keymap.EraseChar, keymap.EraseWord, keymap.EraseLine:
-		if f.offered {
-			return field{}, true
-		}
 		return f.erase(id), true
 	case keymap.CharLeft:
 		f.at = max(0, f.at-1)
@@ -72,12 +69,15 @@ func (f field) key(keys keymap.Map, name string) (next field, used bool) {
 	return f, true
 }
 
-// erase takes away what is before the cursor: a character, a word, all.
+// erase takes away what is before the cursor: a character, a word, all. What is
+// only offered goes as a whole.
 func (f field) erase(id keymap.ID) field {
-	switch id {
-	case keymap.EraseWord:
+	switch {
+	case f.offered:
+		return field{}
+	case id == keymap.EraseWord:
 		return f.cut(f.wordStart(), f.at)
-	case keymap.EraseLine:
+	case id == keymap.EraseLine:
 		return f.cut(0, f.at)
 	}
 	return f.cut(f.at-1, f.at)

@@ -4,8 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"fencepost/lockcore/redistest"
 )
 
@@ -64,16 +62,7 @@ func TestKeyThatOutlivesItsLockIsNoGap(t *testing.T) {
 func TestWhatALookHasSeenIsNotToldAgainWhenItComesLate(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t, "--notify-keyspace-events", "KA")
-	late := redistest.NewProxy(t, s.Addr)
-	n := nodeOf(s)
-	n.Another = func(change func(*redis.Options)) *redis.Client {
-		o := *n.Client.Options()
-		change(&o)
-		if o.PoolSize == 1 { // what tells of changes
-			o.Addr = late.Addr
-		}
-		return redis.NewClient(&o)
-	}
+	n, late := toldLate(t, s)
 	w := follow(t, n, Query{}, FollowOptions{})
 	w.settled(ByTracking)
 	s.Do("SET", "lock:a", tokenA, "PX", 1500)

@@ -139,6 +139,21 @@ func TestForceReleaseIsTold(t *testing.T) {
 	}
 }
 
+// toldLate is a server whose changes are told through a proxy, which can hold them up.
+func toldLate(t *testing.T, s *redistest.Server) (Node, *redistest.Proxy) {
+	late := redistest.NewProxy(t, s.Addr)
+	n := nodeOf(s)
+	n.Another = func(change func(*redis.Options)) *redis.Client {
+		o := *n.Client.Options()
+		change(&o)
+		if o.PoolSize == 1 { // what tells of changes
+			o.Addr = late.Addr
+		}
+		return redis.NewClient(&o)
+	}
+	return n, late
+}
+
 // Who did it says so at once, before the server tells of it; that is the same
 // end then, and not another lock's that nobody saw.
 func TestAReleaseOfOursIsToldOnce(t *testing.T) {
@@ -147,16 +162,7 @@ func TestAReleaseOfOursIsToldOnce(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s := redistest.Start(t, c.args...)
-			late := redistest.NewProxy(t, s.Addr)
-			n := nodeOf(s)
-			n.Another = func(change func(*redis.Options)) *redis.Client {
-				o := *n.Client.Options()
-				change(&o)
-				if o.PoolSize == 1 { // what tells of changes
-					o.Addr = late.Addr
-				}
-				return redis.NewClient(&o)
-			}
+			n, late := toldLate(t, s)
 			in := New(nodeOf(s))
 			w := follow(t, n, Query{}, FollowOptions{Without: c.without})
 			w.settled(c.source)

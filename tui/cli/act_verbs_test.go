@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/creack/pty"
-
 	"fencepost/lockcore/audit"
 	"fencepost/lockcore/inspect"
 	"fencepost/lockcore/redistest"
@@ -153,11 +151,7 @@ func TestInspectVerb(t *testing.T) {
 // terminal runs the command line on a terminal and types answers when asked.
 func terminal(t *testing.T, env map[string]string, answers map[string]string, args ...string) (code int, shown string) {
 	t.Helper()
-	ours, theirs, err := pty.Open()
-	if err != nil {
-		t.Skip("no terminal here: ", err)
-	}
-	defer func() { _ = ours.Close() }()
+	ours, theirs := aTerminal(t)
 	done := make(chan int, 1)
 	go func() { done <- Run(args, func(k string) string { return env[k] }, theirs, theirs, theirs) }()
 	screen := make(chan string, 64)

@@ -12,14 +12,24 @@ import (
 	"fencepost/lockcore/redistest"
 )
 
+// aTerminal opens both ends of a terminal, until the end of the test.
+func aTerminal(t *testing.T) (ours, theirs *os.File) {
+	t.Helper()
+	ours, theirs, err := pty.Open()
+	switch {
+	case err != nil && os.Getenv("FENCEPOST_REDIS") == "required":
+		t.Fatal("no terminal can be opened: ", err)
+	case err != nil:
+		t.Skip("SKIPPED, no terminal can be opened: ", err)
+	}
+	t.Cleanup(func() { _ = ours.Close(); _ = theirs.Close() })
+	return ours, theirs
+}
+
 // What is typed into a console has to come from a terminal: the lines of a file
 // would be keys, and of a stream that cannot be waited for it could not begin.
 func TestConsoleWithoutATerminalToReadFrom(t *testing.T) {
-	ours, theirs, err := pty.Open()
-	if err != nil {
-		t.Skip("no terminal here: ", err)
-	}
-	defer func() { _ = ours.Close(); _ = theirs.Close() }()
+	_, theirs := aTerminal(t)
 	nothing, err := os.Open(os.DevNull)
 	if err != nil {
 		t.Fatal(err)
@@ -37,11 +47,7 @@ func TestConsoleWithoutATerminalToReadFrom(t *testing.T) {
 func TestAskOnATerminal(t *testing.T) {
 	s := redistest.Start(t)
 	s.Do("ACL", "SETUSER", "ops", "on", ">s3cret", "~*", "+@all")
-	screen, tty, err := pty.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = tty.Close(); _ = screen.Close() })
+	screen, tty := aTerminal(t)
 
 	var out, errs bytes.Buffer
 	inv := &invocation{env: func(string) string { return "" }, in: tty, out: &out, err: &errs}
