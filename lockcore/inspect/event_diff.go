@@ -23,6 +23,7 @@ type witness struct {
 	seen, ahead bool
 	flushed     bool          // the server said that a database was emptied
 	emptied     bool          // its counts say so
+	perhaps     bool          // they say so of about when the hold began
 	gap         string        // why changes may have been missed in between; "": they were not
 	evicted     bool          // keys were evicted meanwhile, or the server does not say whether
 	forced      *act          // an act of ours that left its receipt; nil: none
@@ -289,6 +290,8 @@ func reason(prev *Lock, h family.Holder, w *witness) (kind EventKind, inferred b
 		return WasFlushed, true, ""
 	case w.gap != "":
 		return WentAway, false, w.gap
+	case w.perhaps:
+		return WentAway, false, "released, or its database was emptied: its hold began about when that happened"
 	case w.evicted:
 		return WentAway, false, "released, or evicted: the server has evicted keys meanwhile, or does not say whether"
 	}

@@ -21,12 +21,13 @@ func (t *tracker) connect(now time.Time, wake *earliest) {
 		if err := t.node.Client.Ping(ctx).Err(); err != nil {
 			return func() { t.notYet(err) }
 		}
+		asked := time.Now()
 		f := surveyNode(ctx, t.node)
 		if f.failed != nil {
 			return func() { t.notYet(f.failed) }
 		}
 		level := notifications(ctx, t.node)
-		return func() { t.connected(f, level) }
+		return func() { t.connected(f, asked, level) }
 	})
 }
 
@@ -45,13 +46,14 @@ func (t *tracker) notYet(err error) {
 // connected begins, or begins again after the node was lost: then it is said
 // what may have been missed, all locks are read again, and all keys are walked
 // over for new ones.
-func (t *tracker) connected(f survey, level notifyLevel) {
+func (t *tracker) connected(f survey, asked time.Time, level notifyLevel) {
 	t.talking = false
 	lost := !t.since.IsZero()
-	again := lost && f.known && t.facts.known && f.runID != t.facts.runID
-	t.survey, t.facts, t.level = f, f.serverFacts, level
+	was := t.counts.facts
+	again := lost && f.known && was.known && f.runID != was.runID
 	now := time.Now()
-	t.factsAt = now
+	t.counts.take(f.serverFacts, asked, now)
+	t.survey, t.level = f, level
 	t.publish(func(s *NodeStatus) {
 		s.Reach, s.Err, s.RetryAt, s.RTT, s.Heard = Live, "", time.Time{}, f.rtt, now
 		s.Replica, s.MasterDown = f.replica, f.linkDown

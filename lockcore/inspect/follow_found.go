@@ -30,8 +30,9 @@ func (t *tracker) scanned(p Progress, first bool) {
 	t.f.bump()
 }
 
-// found takes in one lock that a scan came upon. Where changes are told, one that
-// is new is looked at once more first: what was told of it is on its way.
+// found takes in one lock that a scan came upon. One that is new is looked at once
+// more first: what was told of it is on its way, and where nothing is told, what
+// the server counts is asked for as its hold begins.
 func (t *tracker) found(l *Lock, first bool, now time.Time) {
 	key := string(l.Key)
 	switch r := t.rowOf(l); {
@@ -40,22 +41,31 @@ func (t *tracker) found(l *Lock, first bool, now time.Time) {
 			t.mark(key, now)
 		}
 		return
-	case t.goneSince(l), !first && t.status.Source != ByPolling:
+	case t.goneSince(l):
 		t.mark(key, now).found = true
 		return
+	case !first:
+		m := t.mark(key, now)
+		if m.found = true; t.status.Source == ByPolling {
+			m.lock = l
+		}
+		return
 	}
-	w := &witness{at: now, source: t.status.Source, rescan: true, within: t.sinceScan(now)}
-	var events []Event
-	if !first {
-		events = diff(nil, l, w)
-	}
-	t.enter(l, events, w)
-	if first {
-		t.snap(l, now)
-	}
+	t.enter(l, nil, &witness{at: now, source: t.status.Source, rescan: true})
+	t.snap(l, now)
 	if !t.toldOf(l) {
 		t.mark(key, now) // it may have changed since, before anybody would have told
 	}
+}
+
+// begin takes in a lock as a scan saw it, where nobody tells whether that was
+// still so a moment later.
+func (t *tracker) begin(m *mark) {
+	if m == nil || m.lock == nil || t.rowOf(m.lock) != nil {
+		return
+	}
+	w := &witness{at: m.first, source: ByPolling, rescan: true, within: t.sinceScan(m.first)}
+	t.enter(m.lock, diff(nil, m.lock, w), w)
 }
 
 // sinceScan is how long ago the pass before this one began, which did not see

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -10,39 +11,31 @@ import (
 
 // readKeys does the looking.
 func (t *tracker) readKeys(ctx context.Context, n Node, job *readJob) error {
-	gone := false
+	ask := false
+	if job.first {
+		job.count(ctx, n)
+	}
 	if len(job.known) > 0 {
 		found, err := t.in.relook(ctx, n, job.known, job.founds)
 		if err != nil {
 			return err
 		}
 		job.take(found, nil)
-		gone = len(job.locks) < len(job.founds)
-		t.notes(ctx, job)
+		ask = len(job.locks) < len(job.founds) && (job.counts.facts.evicts || job.stale)
+		ask = t.notes(ctx, job) && job.silent || ask
 	}
 	if len(job.unknown) > 0 {
 		before := len(job.locks)
 		if err := t.newcomers(ctx, n, job); err != nil {
 			return err
 		}
-		job.count = job.count || job.silent && len(job.locks) > before
+		ask = ask || job.silent && len(job.locks) > before
 	}
-	t.causes(ctx, n, job, gone)
+	job.done = time.Now()
+	if ask {
+		job.count(ctx, n)
+	}
 	return nil
-}
-
-// causes finds out whether locks that are gone may have been evicted or flushed,
-// where nobody tells. What is counted is counted again when a hold begins: an
-// earlier flush did not end it.
-func (t *tracker) causes(ctx context.Context, n Node, job *readJob, gone bool) {
-	if !job.count && !(gone && (job.facts.evicts || job.stale)) {
-		return
-	}
-	fields, ok := info(ctx, n)
-	after := factsOf(fields, ok)
-	job.evicted = after.evicts && (!ok || !job.facts.known || after.evicted != job.facts.evicted)
-	job.flushed = ok && job.facts.known && after.flushes != job.facts.flushes
-	job.facts, job.checked = after, ok
 }
 
 // mostNotes is how many locks that changed hands between two looks are asked
@@ -50,13 +43,16 @@ func (t *tracker) causes(ctx context.Context, n Node, job *readJob, gone bool) {
 const mostNotes = 20
 
 // notes finds out which locks changed hands to an operator, where nobody tells:
-// the note beside a lock does.
-func (t *tracker) notes(ctx context.Context, job *readJob) {
+// the note beside a lock does. It reports whether any changed hands.
+func (t *tracker) notes(ctx context.Context, job *readJob) (changed bool) {
 	asked := 0
 	for i := range job.locks {
 		l := &job.locks[i]
 		was, ok := job.was[string(l.Key)]
-		if !ok || len(l.Holders) != 1 || l.Holders[0].ID == was || asked == mostNotes {
+		if !ok || len(l.Holders) != 1 || l.Holders[0].ID == was {
+			continue
+		}
+		if changed = true; asked == mostNotes {
 			continue
 		}
 		asked++
@@ -67,6 +63,7 @@ func (t *tracker) notes(ctx context.Context, job *readJob) {
 			job.held[string(l.Key)] = true
 		}
 	}
+	return changed
 }
 
 // newcomers looks at keys that may be locks, as a scan would.
@@ -153,6 +150,7 @@ func (t *tracker) merge(key string, old *mark) {
 	}
 	m.tracked, m.flushed = m.tracked || old.tracked, m.flushed || old.flushed
 	m.zero, m.found, m.seen, m.late = m.zero || old.zero, m.found || old.found, m.seen || old.seen, m.late || old.late
+	m.lock = cmp.Or(old.lock, m.lock)
 	if m.gap == "" {
 		m.gap = old.gap
 	}

@@ -48,8 +48,7 @@ type tracker struct {
 	list       []*row
 	paused     bool
 
-	facts    serverFacts
-	factsAt  time.Time
+	counts   counts
 	survey   survey
 	level    notifyLevel
 	retry    time.Duration // to wait before the next try to connect

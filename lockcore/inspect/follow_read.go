@@ -25,8 +25,6 @@ type reading struct {
 	absent  map[string]time.Time // keys that were told of, and found empty
 	ghosts  map[string]time.Time // keys of locks that were here lately: where nothing is told, they are looked at on
 	behind  string               // the barrier that a job gave up waiting for: what is told before its answer, a look has seen
-	full    time.Time            // a database was emptied after this moment,
-	emptied time.Time            // and before this one
 	jobs    uint64
 }
 
@@ -37,6 +35,7 @@ type mark struct {
 	gap     string // why changes may have been missed
 	zero    bool   // its time is over
 	found   bool   // a scan came upon it
+	lock    *Lock  // as it saw it, where nobody tells
 	late    bool   // it was told behind a look that has seen it
 	seen    bool   // the last look may have seen renewals that are told here
 	tries   int    // looks that changes came in between of
@@ -69,16 +68,13 @@ type readJob struct {
 	founds  []family.Found
 	unknown []probe
 
-	facts   serverFacts         // before; and, where INFO was asked, after
-	counted time.Time           // when they were asked for, before this job
-	checked bool                // INFO was asked
-	silent  bool                // nobody tells when a database is emptied
-	count   bool                // it is to be asked: a hold began since, or one value followed another
-	stale   bool                // the facts are old: INFO is to be asked at an end
-	was     map[string]wire.Raw // who held each lock of one holder, where nothing is told, or an act of ours was
-	held    map[string]bool     // an operator holds it now, as the note beside it says
-	evicted bool                // keys were evicted meanwhile, or may have been
-	flushed bool                // a database was emptied meanwhile
+	counts counts              // before; and, where they were asked for, after
+	first  bool                // to be asked for before the look, so that an earlier flush ends no hold that began since
+	silent bool                // nobody tells when a database is emptied
+	stale  bool                // they are old: to be asked for at an end
+	unsure bool                // they were not said
+	was    map[string]wire.Raw // who held each lock of one holder, where nothing is told, or an act of ours was
+	held   map[string]bool     // an operator holds it now, as the note beside it says
 
 	began, done time.Time
 	locks       []Lock
@@ -201,15 +197,15 @@ func (t *tracker) pollEvery() time.Duration {
 // start makes a job of what is marked, and of the pass under way.
 func (t *tracker) start(now time.Time) {
 	r := &t.read
-	job := &readJob{marks: map[string]*mark{}, was: map[string]wire.Raw{}, began: now, facts: t.facts, counted: t.factsAt}
+	job := &readJob{marks: map[string]*mark{}, was: map[string]wire.Raw{}, began: now, counts: t.counts}
 	job.silent = t.status.Source != ByTracking
-	job.stale = now.Sub(t.factsAt) > factsFor || job.silent
+	job.stale = now.Sub(t.counts.asked) > factsFor || job.silent
 	for key, m := range r.marks {
 		if len(job.keys) == readBatch {
 			break
 		}
 		job.marks[key] = m
-		job.count = job.count || t.status.Source == ByNotification && t.rows[key] != nil && slices.ContainsFunc(m.names, replaces)
+		job.first = job.first || t.status.Source == ByNotification && t.rows[key] != nil && slices.ContainsFunc(m.names, replaces)
 		delete(r.marks, key)
 		t.include(job, key)
 	}
@@ -232,7 +228,9 @@ func (t *tracker) start(now time.Time) {
 	}
 	t.beside(func(ctx context.Context) func() {
 		job.err = t.readKeys(ctx, node, job)
-		job.done = time.Now()
+		if job.err != nil {
+			job.done = time.Now()
+		}
 		return func() { t.looked(job) }
 	})
 }
@@ -249,9 +247,7 @@ func (t *tracker) include(job *readJob, key string) {
 	if h := held(&first.w.Lock); (ours || t.status.Source == ByPolling) && len(h) == 1 && first.next == nil {
 		job.was[key] = h[0].ID
 	}
-	if job.silent && first.w.FirstSeen.After(t.factsAt) {
-		job.count = true
-	}
+	job.first = job.first || job.silent && first.w.FirstSeen.After(t.counts.asked)
 	p := first.probe()
 	for r := first; r != nil; r = r.next {
 		job.founds = append(job.founds, r.found())

@@ -84,7 +84,7 @@ func (t *tracker) explore(now time.Time, wake *earliest) {
 		return
 	}
 	switch {
-	case s.walk != nil && !s.walk.Done() && s.runID == t.facts.runID && !s.deep: // go on
+	case s.walk != nil && !s.walk.Done() && s.runID == t.counts.facts.runID && !s.deep: // go on
 	case !s.first || s.walk == nil:
 		t.newWalk()
 	case s.wanted || s.size != s.sizeWas || now.Sub(s.ended) >= t.rescanEvery():
@@ -140,7 +140,7 @@ func (t *tracker) newWalk() {
 	if !w.unhinted {
 		s.hintAt = now.Add(rescanEvery / 2)
 	}
-	s.walk, s.runID, s.wanted = w, t.facts.runID, false
+	s.walk, s.runID, s.wanted = w, t.counts.facts.runID, false
 	s.sizeWas = s.size
 	s.ordinary.tidy(now)
 }

@@ -22,16 +22,7 @@ func (t *tracker) settle(job *readJob, complete bool) {
 	if len(job.locks) > 0 {
 		t.clock.learn(&job.locks[0])
 	}
-	if job.checked {
-		job.facts.runID = t.facts.runID // another one is for connected to notice
-		t.facts, t.factsAt = job.facts, now
-	}
-	if job.flushed {
-		r.full, r.emptied = job.counted, job.began // what this job saw was there after it
-		if t.status.Source == ByNotification {     // which keep silent about it
-			t.rereadAll(now, "")
-		}
-	}
+	t.tally(job.counts, now)
 	byKey, away := map[string][]*Lock{}, map[string]string{}
 	for i := range job.locks {
 		l := &job.locks[i]
@@ -116,6 +107,7 @@ func (t *tracker) stirred(key string, told *mark) bool {
 
 // settleKey compares the locks at one key with those that were known there.
 func (t *tracker) settleKey(job *readJob, key string, locks []*Lock, m *mark, complete bool) {
+	t.begin(m)
 	w := t.witness(job, key, m, complete)
 	quiet := true
 	if len(locks) == 0 && t.scan.cancel != nil {
@@ -149,10 +141,12 @@ func (t *tracker) settleKey(job *readJob, key string, locks []*Lock, m *mark, co
 
 // witness is under which circumstances a job found what it did.
 func (t *tracker) witness(job *readJob, key string, m *mark, complete bool) *witness {
-	w := &witness{at: job.done, source: t.status.Source, evicted: job.evicted}
-	if r := t.rows[key]; r != nil && t.status.Source != ByTracking { // which tells of it
-		since := !r.w.FirstSeen.After(t.read.full) || len(job.locks) == 0 // an emptied database spares nothing
-		w.emptied = since && t.read.emptied.After(r.w.SampledAt)
+	w := &witness{at: job.done, source: t.status.Source}
+	if r := t.rows[key]; r != nil {
+		w.evicted = t.maybeEvicted(job, r, m)
+		if t.status.Source != ByTracking { // which tells of it
+			w.emptied, w.perhaps = t.counts.flushes.ended(r.w)
+		}
 	}
 	w.key = &Lock{DB: t.node.DB, Node: t.node.Addr, Key: wire.Raw(key), State: family.Free}
 	if a := t.read.forced[key]; a != nil && !a.spent && job.done.Sub(a.at) < forcedFor {
