@@ -32,7 +32,8 @@ func NewGuard(rdb redis.UniversalClient, resource string, opts ...Option) (*Guar
 	if rdb == nil {
 		return nil, usage("no client")
 	}
-	g := &Guard{cfg: defaults(), send: &sender{rdb: rdb, clock: newClock()}, resource: resource}
+	g := &Guard{cfg: defaults(), send: &sender{}, resource: resource}
+	g.send.init(rdb, newClock())
 	if err := g.cfg.apply(opts); err != nil {
 		return nil, err
 	}

@@ -54,7 +54,7 @@ func New(rdb redis.UniversalClient, opts ...Option) (*Locker, error) {
 	l := &Locker{
 		cfg: defaults(), clock: newClock(), random: systemRandom, names: map[string]*names{},
 	}
-	l.send = sender{rdb: rdb, clock: l.clock}
+	l.send.init(rdb, l.clock)
 	if err := l.cfg.apply(opts); err != nil {
 		return nil, err
 	}

@@ -28,13 +28,20 @@ type notSent struct{ error }
 
 func (e *notSent) Unwrap() error { return e.error }
 
-// sender sends commands that their caller can leave at any moment. Each runs on
-// a worker's goroutine, because go-redis notices neither a cancelled context
+// sender sends commands that their caller can leave at any moment. Such a one runs
+// on a worker's goroutine, because go-redis notices neither a cancelled context
 // nor, by default, a deadline while it reads.
 type sender struct {
 	rdb     redis.UniversalClient
 	clock   clock
 	workers workers
+	limits  limits
+	longest time.Duration // within which the client itself ends a command
+}
+
+func (s *sender) init(rdb redis.UniversalClient, c clock) {
+	s.rdb, s.clock = rdb, c
+	s.longest = longest(rdb)
 }
 
 // flight is one command under way, and the context of it.
@@ -149,6 +156,9 @@ func (s *sender) fly(f *flight, stop <-chan struct{}, timeout time.Duration) err
 	}
 	if f.at == (instant{}) {
 		f.at = s.clock.read()
+	}
+	if stop == nil && f.work == nil && s.longest <= timeout {
+		return s.direct(f, timeout)
 	}
 	w := s.workers.get()
 	w.start(f, timeout, s.clock.time(f.at, timeout))
