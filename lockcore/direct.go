@@ -65,9 +65,14 @@ func longest(rdb redis.UniversalClient) time.Duration {
 
 const unbounded = time.Duration(math.MaxInt64)
 
-// direct runs a flight on its caller's goroutine. To wake another before the
-// request has left costs a hand-off a twentieth of its time. It is for those whose
-// caller does not leave, and whom the client lets go in time.
+// ends reports whether the client ends a flight within timeout, whoever waits.
+func (s *sender) ends(f *flight, timeout time.Duration) bool {
+	return f.work == nil && s.longest <= timeout
+}
+
+// direct runs a flight on its caller's goroutine, where the caller does not leave
+// and the flight ends in time. To wake another before the request has left costs a
+// hand-off a twentieth of its time.
 func (s *sender) direct(f *flight, timeout time.Duration) error {
 	l := s.limits.get()
 	f.quit, f.deadline = l.quit, s.clock.time(f.at, timeout)

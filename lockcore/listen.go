@@ -173,29 +173,45 @@ func (e *listener) idle() bool {
 	return e.pubsub != nil && len(e.topics) == 0 && time.Since(e.unused) >= linger
 }
 
-// hear passes a message on. A confirmed subscription, also one after the
-// connection broke, wakes everybody: what was released before was not heard.
+// hear passes a message on. Where nobody else waits to hear of anything, it asks
+// for the lock itself: to wake another goroutine first makes the hand-off late.
 func (e *listener) hear(msg any) {
+	if x := e.pass(msg); x != nil {
+		x.fly()
+	}
+}
+
+// pass is what hear does. A confirmed subscription, also one after the connection
+// broke, wakes everybody: what was released before was not heard.
+func (e *listener) pass(msg any) *shot {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch msg := msg.(type) {
 	case *redis.Message:
-		if t := e.topics[msg.Channel]; t != nil {
+		t := e.topics[msg.Channel]
+		switch {
+		case t == nil:
+		case len(t.boxes) == 1 && len(e.topics)-len(e.spare) == 1:
+			for box := range t.boxes {
+				return box.put(msg.Payload, true)
+			}
+		default:
 			t.tell(msg.Payload)
 		}
 	case *redis.Subscription:
 		t := e.topics[msg.Channel]
 		if _, asked := e.asked[msg.Channel]; !asked || t == nil || msg.Kind != "subscribe" {
-			return
+			return nil
 		}
 		e.asked[msg.Channel] = true
 		t.tell(wire.MessageFree)
 		e.cfg.observe(Event{Kind: EventSubscribed, Name: t.names.name})
 	}
+	return nil
 }
 
 func (t *topic) tell(message string) {
 	for box := range t.boxes {
-		box.put(message)
+		box.put(message, false)
 	}
 }

@@ -38,9 +38,11 @@ func (b *mailbox) take() news {
 	return n
 }
 
-// put notes a message.
-func (b *mailbox) put(message string) {
+// put notes a message. Where the caller has a hand free, it may be given a shot
+// that this message calls for: then it is to fly it.
+func (b *mailbox) put(message string, free bool) *shot {
 	b.mu.Lock()
+	defer b.mu.Unlock()
 	next, called := strings.CutPrefix(message, wire.MessageNext)
 	switch {
 	case b.token == "" || called && next == b.token:
@@ -53,14 +55,19 @@ func (b *mailbox) put(message string) {
 	default:
 		b.news.try = true
 	}
-	fired := b.fire()
-	b.mu.Unlock()
-	if !fired {
+	x := b.due()
+	switch {
+	case x == nil:
 		select {
 		case b.bell <- struct{}{}:
 		default:
 		}
+	case free && x.direct && x.claim():
+		return x
+	default:
+		x.fire()
 	}
+	return nil
 }
 
 // arm lays a shot ready, and fires it at once if the lock may be free already.
@@ -68,19 +75,19 @@ func (b *mailbox) arm(x *shot) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.shot = x
-	b.fire()
+	if x := b.due(); x != nil {
+		x.fire()
+	}
 }
 
-// fire fires the shot if the lock may be free. mu is held.
-func (b *mailbox) fire() bool {
+// due takes the shot out if the lock may be free; nil otherwise. mu is held.
+func (b *mailbox) due() *shot {
 	if b.shot == nil || !b.news.try {
-		return false
+		return nil
 	}
-	b.news.try = false
 	x := b.shot
-	b.shot = nil
-	x.fire()
-	return true
+	b.shot, b.news.try = nil, false
+	return x
 }
 
 // disarm takes back a shot that was not fired.

@@ -157,7 +157,7 @@ func (s *sender) fly(f *flight, stop <-chan struct{}, timeout time.Duration) err
 	if f.at == (instant{}) {
 		f.at = s.clock.read()
 	}
-	if stop == nil && f.work == nil && s.longest <= timeout {
+	if stop == nil && s.ends(f, timeout) {
 		return s.direct(f, timeout)
 	}
 	w := s.workers.get()

@@ -13,23 +13,41 @@ type shot struct {
 	worker  *worker
 	clock   clock
 	timeout time.Duration
+	direct  bool // the client ends it in time: it may fly on any goroutine
 	fired   atomic.Bool
 	sent    instant // to be read when the flight has landed
 }
 
 // fire sends the request, once.
 func (x *shot) fire() {
-	if x.fired.CompareAndSwap(false, true) {
-		x.sent = x.clock.read()
-		x.worker.start(x.flight, x.timeout, x.clock.time(x.sent, x.timeout))
+	if x.claim() {
+		x.worker.flights <- x.flight
 	}
+}
+
+// claim is true for one caller: it is to send the request. From here on its time
+// runs.
+func (x *shot) claim() bool {
+	if !x.fired.CompareAndSwap(false, true) {
+		return false
+	}
+	x.sent = x.clock.read()
+	x.worker.ready(x.flight, x.timeout, x.clock.time(x.sent, x.timeout))
+	return true
+}
+
+// fly sends a claimed request here, in place of its worker.
+func (x *shot) fly() {
+	x.flight.run()
+	x.worker.done <- struct{}{}
 }
 
 // aim makes the request for the lock ready to go.
 func (h *hold) aim(ctx context.Context, queue bool) *shot {
+	f, timeout := h.flight(ctx, queue), h.patience()
 	return &shot{
-		flight: h.flight(ctx, queue), worker: h.l.send.workers.get(),
-		clock: h.l.clock, timeout: h.patience(),
+		flight: f, worker: h.l.send.workers.get(), clock: h.l.clock,
+		timeout: timeout, direct: h.l.send.ends(f, timeout),
 	}
 }
 

@@ -75,9 +75,13 @@ func (p *workers) sweep() {
 
 // start has the worker run a flight. Its timer fires after timeout.
 func (w *worker) start(f *flight, timeout time.Duration, deadline time.Time) {
+	w.ready(f, timeout, deadline)
+	w.flights <- f
+}
+
+func (w *worker) ready(f *flight, timeout time.Duration, deadline time.Time) {
 	f.quit, f.deadline = w.quit, deadline
 	w.timer.Reset(timeout)
-	w.flights <- f
 }
 
 // leave is called by who waits no longer. The worker ends with its flight.
