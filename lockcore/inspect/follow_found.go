@@ -42,11 +42,10 @@ func (t *tracker) found(l *Lock, first bool, now time.Time) {
 		}
 		return
 	case t.goneSince(l):
-		t.mark(key, now).found = true
+		t.comeUpon(key, now)
 		return
 	case !first:
-		m := t.mark(key, now)
-		if m.found = true; t.status.Source == ByPolling {
+		if m := t.comeUpon(key, now); t.status.Source == ByPolling {
 			m.lock = l
 		}
 		return
@@ -58,13 +57,23 @@ func (t *tracker) found(l *Lock, first bool, now time.Time) {
 	}
 }
 
+// comeUpon marks a key as found by a scan. How long the pass before has been over
+// is noted here: by the time the mark is settled, this pass may be.
+func (t *tracker) comeUpon(key string, now time.Time) *mark {
+	m := t.mark(key, now)
+	if !m.found {
+		m.found, m.within = true, t.sinceScan(now)
+	}
+	return m
+}
+
 // begin takes in a lock as a scan saw it, where nobody tells whether that was
 // still so a moment later.
 func (t *tracker) begin(m *mark) {
 	if m == nil || m.lock == nil || t.rowOf(m.lock) != nil {
 		return
 	}
-	w := &witness{at: m.first, source: ByPolling, rescan: true, within: t.sinceScan(m.first)}
+	w := &witness{at: m.first, source: ByPolling, rescan: true, within: m.within}
 	t.enter(m.lock, diff(nil, m.lock, w), w)
 }
 

@@ -150,7 +150,7 @@ func (t *tracker) merge(key string, old *mark) {
 	}
 	m.tracked, m.flushed = m.tracked || old.tracked, m.flushed || old.flushed
 	m.zero, m.found, m.seen, m.late = m.zero || old.zero, m.found || old.found, m.seen || old.seen, m.late || old.late
-	m.lock = cmp.Or(old.lock, m.lock)
+	m.lock, m.within = cmp.Or(old.lock, m.lock), cmp.Or(old.within, m.within)
 	if m.gap == "" {
 		m.gap = old.gap
 	}

@@ -44,7 +44,7 @@ func (t *tracker) handed(l *Lock) {
 		return
 	case l.Type != family.None:
 		if !first {
-			t.mark(key, now).found = true
+			t.comeUpon(key, now)
 		}
 		return
 	}

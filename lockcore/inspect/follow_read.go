@@ -32,13 +32,14 @@ type reading struct {
 type mark struct {
 	tidings
 	flushed bool
-	gap     string // why changes may have been missed
-	zero    bool   // its time is over
-	found   bool   // a scan came upon it
-	lock    *Lock  // as it saw it, where nobody tells
-	late    bool   // it was told behind a look that has seen it
-	seen    bool   // the last look may have seen renewals that are told here
-	tries   int    // looks that changes came in between of
+	gap     string        // why changes may have been missed
+	zero    bool          // its time is over
+	found   bool          // a scan came upon it
+	within  time.Duration // how long the pass was over then that did not see it; 0: none was lately
+	lock    *Lock         // as it saw it, where nobody tells
+	late    bool          // it was told behind a look that has seen it
+	seen    bool          // the last look may have seen renewals that are told here
+	tries   int           // looks that changes came in between of
 }
 
 // tell adds what was told. A mark that waited for a look before anything was told

@@ -167,7 +167,7 @@ func (t *tracker) witness(job *readJob, key string, m *mark, complete bool) *wit
 	case m.tracked:
 		w.at, w.last = m.first, m.last
 	case m.found:
-		w.rescan, w.within = true, t.sinceScan(job.done)
+		w.rescan, w.within = true, m.within
 	}
 	if len(m.names) > 0 {
 		w.told, w.source = m.names, ByNotification
