@@ -48,10 +48,14 @@ func (t *tracker) settle(job *readJob, complete bool) {
 			}
 			m.gap = "its slot was moved to " + to
 		}
-		if complete && m != nil && m.tries < mostTries && t.stirred(key, m) {
+		switch {
+		case complete && m != nil && m.tries < mostTries && t.stirred(key, m):
 			m.tries++
 			t.merge(key, m) // something happened while we looked: look again
-		} else {
+		case len(byKey[key]) == 0 && t.ahead(key, m):
+			again := t.mark(key, now)
+			again.tries++ // why it is gone is on its way: look again
+		default:
 			t.settleKey(job, key, byKey[key], m, complete)
 		}
 		delete(byKey, key)
@@ -96,6 +100,15 @@ func (t *tracker) unread(key, why string, now time.Time) {
 
 // unreadRest is after what time a key is tried again that could not be read.
 const unreadRest = 2 * time.Second
+
+// ahead reports whether a look that found a lock gone came before what is told of
+// that: by tracking, a flush is told on another connection than the one that looks.
+func (t *tracker) ahead(key string, m *mark) bool {
+	if t.status.Source != ByTracking || t.feeds.notifies || t.rows[key] == nil {
+		return false
+	}
+	return m != nil && !m.tracked && !m.flushed && !m.zero && m.gap == "" && m.tries == 0
+}
 
 // stirred reports whether more was told of a key since it was read, so that what
 // was found there cannot be put in order with what was told. Renewals can: each
