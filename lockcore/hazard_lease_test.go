@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -58,6 +59,7 @@ func TestH35_LossIsTimedWhateverTheRenewalDoes(t *testing.T) {
 		if took := time.Since(granted); took > DefaultTTL-margin(DefaultTTL) {
 			t.Errorf("the context ended after %v", took)
 		}
+		synctest.Wait() // the observer is told after the context has ended
 		wantErr(t, "its cause", context.Cause(lease.Context()), ErrLost)
 		if w.sent() < 3 || lease.State() != Lost || len(seen.of(EventLost)) != 1 {
 			t.Errorf("%d scripts, state %v, events %v", w.sent(), lease.State(), seen.kinds())
